@@ -1,0 +1,245 @@
+"""One function a verb: arguments in, calls, lines out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rlsh.config import find_recipe, load
+from rlsh.sandbox.base import Sandbox
+from rlsh.types import RlshError
+
+C = TypeVar("C")
+
+
+@contextmanager
+def sandbox() -> Iterator[Sandbox]:
+    from rlsh.sandbox.probe import open_sandbox
+
+    opened = open_sandbox()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def config(cls: type[C], arguments: argparse.Namespace) -> C:
+    """The trainer's config. `rlsh grpo key=value` needs no recipe: a first word with `=` in it is an override."""
+    recipe, overrides = arguments.recipe, arguments.overrides
+    if recipe is not None and "=" in recipe:
+        recipe, overrides = None, [recipe, *overrides]
+    path = None if recipe is None else find_recipe(recipe)
+    return load(cls, path, overrides, [Path(p) for p in arguments.overlay])  # type: ignore[type-var]
+
+
+def emit(result: Any, path: str | None) -> None:
+    """`--json`: to stdout for `-`, else to a file."""
+    if path is None:
+        return
+    text = json.dumps(result, indent=1, ensure_ascii=False)
+    if path == "-":
+        print(text)
+        return
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RlshError(f"--json {path}: {error.strerror}; choose a file you may write") from None
+
+
+def say(arguments: argparse.Namespace, *lines: str) -> None:
+    """Human-readable lines; to stderr where stdout carries JSON."""
+    print(*lines, sep="\n", file=sys.stderr if getattr(arguments, "json", None) == "-" else sys.stdout)
+
+
+# --- sandbox and tasks ------------------------------------------------------------------------------------------
+
+
+def doctor(arguments: argparse.Namespace) -> None:
+    from rlsh.sandbox.probe import probe
+
+    rungs = probe()
+    say(arguments, *(f"{'ok  ' if r.ok else 'FAIL'}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "") for r in rungs))
+    emit([vars(r) for r in rungs], arguments.json)
+    if not all(r.ok for r in rungs):
+        raise RlshError("no sandbox on this machine: commands that run tasks will refuse to start")
+
+
+def tasks_build(arguments: argparse.Namespace) -> None:
+    from rlsh.demo import build_task_files
+
+    out = Path(arguments.out)
+    with sandbox() as s:
+        reports = build_task_files(
+            out, s, train=arguments.count, held_out=arguments.held_out, never_met=arguments.never_met, seed=arguments.seed
+        )
+    result = {
+        name: {
+            "accepted": r.accepted,
+            "rejected": dict(r.rejected),
+            "duplicates": r.duplicates,
+            "families": dict(r.families),
+        }
+        for name, r in reports.items()
+    }
+    for name, r in reports.items():
+        say(arguments, f"{name}: {r.accepted} admitted, {r.rejected.total()} rejected, {r.duplicates} duplicates")
+        say(arguments, *(f"  rejected {n}x {reason}" for reason, n in r.rejected.most_common()))
+    say(arguments, f"written to {out}")
+    emit(result, arguments.json)
+
+
+def tasks_check(arguments: argparse.Namespace) -> None:
+    from rlsh.env.build import admit
+    from rlsh.tasks.task import read_tasks
+
+    tasks = read_tasks(Path(arguments.file))
+    with sandbox() as s, ThreadPoolExecutor(4) as pool:
+        reasons = list(pool.map(lambda t: admit(t, s), tasks))
+    bad = {t.id: r for t, r in zip(tasks, reasons, strict=True) if r is not None}
+    say(arguments, f"{len(tasks) - len(bad)} of {len(tasks)} tasks hold", *(f"  {i}: {r}" for i, r in bad.items()))
+    emit({"tasks": len(tasks), "failed": bad}, arguments.json)
+    if bad:
+        raise RlshError(f"{arguments.file}: {len(bad)} tasks fail their own admission trial")
+
+
+def tasks_show(arguments: argparse.Namespace) -> None:
+    from rlsh.tasks.task import read_tasks
+
+    tasks = read_tasks(Path(arguments.file))
+    found = [t for t in tasks if t.id.startswith(arguments.id or "")]
+    if not found:
+        raise RlshError(f"{arguments.file}: no task whose id begins with {arguments.id!r}")
+    task = found[0]
+    print(f"{task.id}  ({task.set}, {task.split}, seed {task.seed})\n\n{task.prompt}\n")
+    for path, entry in task.files.items():
+        print(f"-- {path} ({entry.kind}, {entry.mode:o})")
+        if entry.kind == "file":
+            print(entry.content.decode(errors="replace"), end="")
+    print(f"\nreference: {task.reference[-1].arguments['command']}   compared: exit code, {', '.join(task.checks)}")
+
+
+def tasks_stats(arguments: argparse.Namespace) -> None:
+    from rlsh.tasks.task import read_tasks
+
+    counts = Counter((t.set, t.family) for t in read_tasks(Path(arguments.file)))
+    say(arguments, *(f"{n:5}  {s:14} {f}" for (s, f), n in sorted(counts.items())))
+    emit([{"set": s, "family": f, "tasks": n} for (s, f), n in sorted(counts.items())], arguments.json)
+
+
+def tasks_traces(arguments: argparse.Namespace) -> None:
+    from rlsh.env.episode import EnvConfig
+    from rlsh.env.traces import write_traces
+    from rlsh.recipe_base import demonstrations
+
+    with sandbox() as s:
+        write_traces(Path(arguments.out), demonstrations(s, arguments.count, arguments.seed, EnvConfig()))
+    print(f"{arguments.count} demonstrations in {arguments.out}")
+
+
+# --- data and training ------------------------------------------------------------------------------------------
+
+
+def prepare(arguments: argparse.Namespace) -> None:
+    from rlsh.data.shards import MANIFEST
+    from rlsh.recipe_base import prepare_data
+
+    paths = [Path(p) for p in arguments.paths] or None
+    out = Path(arguments.out)
+    if arguments.sessions:
+        with sandbox() as s:
+            prepare_data(out, s, vocab=arguments.vocab, sessions=arguments.sessions, paths=paths)
+    else:
+        prepare_data(out, None, vocab=arguments.vocab, sessions=0, paths=paths)
+    print((out / MANIFEST).read_text(encoding="utf-8"), end="")
+
+
+def pretrain(arguments: argparse.Namespace) -> None:
+    from rlsh.trainers.pretrain import PretrainConfig
+    from rlsh.trainers.pretrain import pretrain as train
+
+    print(f"best model: {train(config(PretrainConfig, arguments), arguments.resume)}")
+
+
+def sft(arguments: argparse.Namespace) -> None:
+    from rlsh.trainers.sft import SftConfig
+    from rlsh.trainers.sft import sft as train
+
+    print(f"best model: {train(config(SftConfig, arguments), arguments.resume)}")
+
+
+def grpo(arguments: argparse.Namespace) -> None:
+    from rlsh.report import write_run_report
+    from rlsh.trainers.grpo import GrpoConfig
+    from rlsh.trainers.grpo import grpo as train
+
+    chosen = config(GrpoConfig, arguments)
+    with sandbox() as s:
+        run = train(chosen, s, arguments.resume)
+    print(f"model: {run}\nreport: {write_run_report(run)}")
+
+
+def base(arguments: argparse.Namespace) -> None:
+    from rlsh.recipe_base import BaseConfig, make_base
+
+    chosen = config(BaseConfig, arguments)
+    with sandbox() as s:
+        print(f"base: {make_base(chosen, s, arguments.resume)}")
+
+
+# --- results ----------------------------------------------------------------------------------------------------
+
+
+def eval(arguments: argparse.Namespace) -> None:
+    from rlsh.demo import score_lines
+    from rlsh.env.episode import EnvConfig
+    from rlsh.policy import load_policy
+    from rlsh.rollout.collect import RolloutConfig
+    from rlsh.rollout.evaluate import evaluate
+    from rlsh.tasks.task import read_tasks
+    from rlsh.trainers.progress import Progress
+
+    tasks = read_tasks(Path(arguments.tasks))
+    if arguments.samples < 1:
+        raise RlshError(f"--samples {arguments.samples}: at least 1")
+    policy = load_policy(arguments.model)
+    progress = Progress("eval", len(tasks) * (1 + arguments.samples))
+    with sandbox() as s:
+        result = evaluate(
+            policy,
+            tasks,
+            s,
+            EnvConfig(),
+            RolloutConfig(),
+            samples=arguments.samples,
+            seed=arguments.seed,
+            checkpoint=arguments.model,
+            progress=progress.update,
+        )
+    say(arguments, *score_lines(result))
+    emit(result, arguments.json)
+
+
+def report(arguments: argparse.Namespace) -> None:
+    from rlsh.report import write_run_report
+
+    path = Path(arguments.path)
+    if not (path / "config.toml").exists():
+        raise RlshError(f"{path}: no run here (no config.toml)")
+    print(write_run_report(path))
+
+
+def demo(arguments: argparse.Namespace) -> None:
+    from rlsh.demo import DemoConfig, run_demo, table_lines
+
+    chosen = config(DemoConfig, arguments)
+    with sandbox() as s:
+        summary = run_demo(chosen, s, arguments.resume)
+    print(*table_lines(chosen.grpo.out), sep="\n")
+    print(f"\n{summary['seconds'] / 60:.1f} minutes; report: {chosen.grpo.out / 'report.html'}")

@@ -1,0 +1,113 @@
+"""`rlsh VERB …`: parse, call, print. Exit codes: 0 done, 1 the run failed, 2 usage, 130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from rlsh.cli import commands
+from rlsh.config import ConfigError
+from rlsh.types import RlshError
+
+RECIPE_HELP = "a shipped recipe's name or a TOML file"
+OVERRIDES_HELP = "dotted overrides, e.g. optim.lr=1e-4"
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="rlsh",
+        description="Train a language model you own to act through a command line, by reinforcement learning "
+        "you can read.",
+    )
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+    def verb(name: str, help: str, within: argparse._SubParsersAction | None = None) -> argparse.ArgumentParser:
+        found = (within or verbs).add_parser(name, help=help, description=help)
+        found.set_defaults(run=getattr(commands, name if within is None else f"tasks_{name}"))
+        return found
+
+    def trainer(name: str, help: str) -> argparse.ArgumentParser:
+        found = verb(name, help)
+        found.add_argument("recipe", nargs="?", help=RECIPE_HELP)
+        found.add_argument("overrides", nargs="*", metavar="key=value", help=OVERRIDES_HELP)
+        found.add_argument("--overlay", action="append", default=[], help="a TOML file laid over the recipe")
+        found.add_argument("--resume", action="store_true", help="go on with the run that is there")
+        return found
+
+    def json_out(found: argparse.ArgumentParser) -> None:
+        found.add_argument("--json", metavar="PATH", help="also write the result as JSON (- for stdout)")
+
+    trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes")
+    json_out(verb("doctor", "say whether this machine can run the sandbox, rung by rung"))
+
+    tasks = verbs.add_parser("tasks", help="build, check and look at tasks").add_subparsers(
+        dest="tasks_verb", required=True, metavar="VERB"
+    )
+    build = verb("build", "draw tasks from a seed and admit them by trial in the sandbox", tasks)
+    build.add_argument("--out", required=True, help="folder for train.jsonl and held_out.jsonl")
+    build.add_argument("--count", type=int, default=400, help="tasks to train on (default 400)")
+    build.add_argument("--held-out", type=int, default=256, help="held-out tasks of the trained sets (default 256)")
+    build.add_argument("--never-met", type=int, default=64, help="held-out tasks of families never met (default 64)")
+    build.add_argument("--seed", type=int, default=0)
+    json_out(build)
+    check = verb("check", "run the admission trial of every task in a file again", tasks)
+    check.add_argument("file")
+    json_out(check)
+    show = verb("show", "print one task as the policy sees it, and its reference", tasks)
+    show.add_argument("file")
+    show.add_argument("id", nargs="?", help="task id or its beginning; default: the first")
+    stats = verb("stats", "count a file's tasks by set and family", tasks)
+    stats.add_argument("file")
+    json_out(stats)
+    traces = verb("traces", "write demonstrations of the demonstrated families", tasks)
+    traces.add_argument("--out", required=True)
+    traces.add_argument("--count", type=int, default=3000)
+    traces.add_argument("--seed", type=int, default=1)
+
+    data = verbs.add_parser("data", help="prepare text for pretraining").add_subparsers(
+        dest="data_verb", required=True, metavar="VERB"
+    )
+    prepare = data.add_parser("prepare", help="text and shell sessions -> tokenizer and uint16 shards")
+    prepare.set_defaults(run=commands.prepare)
+    prepare.add_argument("paths", nargs="*", help="text files or folders; none: what a Debian machine holds")
+    prepare.add_argument("--out", required=True)
+    prepare.add_argument("--vocab", type=int, default=1024)
+    prepare.add_argument("--sessions", type=int, default=0, help="recorded shell sessions to mix in")
+
+    trainer("pretrain", "train a decoder on shards, from scratch")
+    trainer("sft", "train a model on demonstrations: the cold start")
+    trainer("grpo", "train a model on tasks by reward")
+    trainer("base", "rebuild the base that ships: data, pretraining, cold start")
+
+    evaluate = verb("eval", "held-out pass rates of a model, with intervals")
+    evaluate.add_argument("model", help="model folder, run folder or a shipped name (base)")
+    evaluate.add_argument("--tasks", required=True, help="a task file")
+    evaluate.add_argument("--samples", type=int, default=8, help="sampled episodes a task (default 8)")
+    evaluate.add_argument("--seed", type=int, default=0)
+    json_out(evaluate)
+    report = verb("report", "write a run's report.html again")
+    report.add_argument("path", metavar="RUN")
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except ConfigError as error:
+        print(f"rlsh: {error}", file=sys.stderr)
+        return 2
+    except RlshError as error:
+        print(f"rlsh: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nrlsh: interrupted; the same command with --resume goes on from here", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

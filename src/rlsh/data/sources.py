@@ -1,0 +1,134 @@
+"""Plain text that lies on a Debian machine: manuals, shell scripts, Python sources.
+
+| source  | where                              | licence                                            |
+|---------|------------------------------------|----------------------------------------------------|
+| manuals | /usr/share/man/man1 of GNU tools   | GPL-3.0-or-later (bash, coreutils, diffutils, findutils, grep, sed, tar, gzip), MIT-like (mawk) |
+| scripts | /usr/bin, /usr/sbin, /etc/init.d   | each by its package: GPL-2.0-or-later, BSD, MIT, public domain |
+| python  | the interpreter's standard library | PSF-2.0                                            |
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from rlsh.types import RlshError
+
+MANUALS = [
+    "bash",
+    "cat",
+    "chmod",
+    "cp",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "du",
+    "echo",
+    "env",
+    "false",
+    "find",
+    "grep",
+    "gzip",
+    "head",
+    "id",
+    "ln",
+    "ls",
+    "mkdir",
+    "mv",
+    "nl",
+    "od",
+    "paste",
+    "printf",
+    "pwd",
+    "rm",
+    "rmdir",
+    "sed",
+    "seq",
+    "sh",
+    "sort",
+    "stat",
+    "tail",
+    "tar",
+    "tee",
+    "test",
+    "touch",
+    "tr",
+    "true",
+    "uniq",
+    "wc",
+    "which",
+    "xargs",
+    "awk",
+    "mawk",
+    "dash",
+    "comm",
+    "join",
+]
+_MACRO = re.compile(r"^[.'].*?(?:\"|\s|$)", re.MULTILINE)
+_ESCAPE = re.compile(r"\\(?:f\(?..?|s[-+]?\d|\*\(..|&|/|,|[|^])")
+
+
+def manual_text(source: str) -> str:
+    """Roff source -> readable text: requests and font changes dropped, the words and examples kept."""
+    text = _ESCAPE.sub("", source.replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\"))
+    lines = [_MACRO.sub("", line) if line[:1] in ".'" else line for line in text.splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip() + "\n"
+
+
+def manuals() -> Iterator[str]:
+    for name in MANUALS:
+        for path in (Path(f"/usr/share/man/man1/{name}.1.gz"), Path(f"/usr/share/man/man1/{name}.1posix.gz")):
+            if path.exists():
+                yield manual_text(gzip.decompress(path.read_bytes()).decode(errors="replace"))
+
+
+def scripts() -> Iterator[str]:
+    for folder in ("/usr/bin", "/usr/sbin", "/etc/init.d"):
+        for path in sorted(Path(folder).glob("*")):
+            if path.is_symlink() or not path.is_file() or path.stat().st_size > 40_000:
+                continue
+            head = path.read_bytes()[:64]
+            if head.startswith(b"#!") and re.match(rb"#!\s*\S*/(?:env )?(?:ba|da)?sh\b", head):
+                yield path.read_text(encoding="utf-8", errors="replace")
+
+
+def python_sources(limit: int = 25) -> Iterator[str]:
+    for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:limit]:
+        yield path.read_text(encoding="utf-8", errors="replace")
+
+
+def debian_texts(chunk: int = 1500) -> Iterator[str]:
+    """Documents of at most `chunk` characters, cut at line ends, sources one after another."""
+    for source in (manuals, scripts, python_sources):
+        for text in source():
+            yield from chunks(text, chunk)
+
+
+def chunks(text: str, size: int) -> Iterator[str]:
+    held: list[str] = []
+    length = 0
+    for line in text.splitlines(keepends=True):
+        if length + len(line) > size and held:
+            yield "".join(held)
+            held, length = [], 0
+        held.append(line)
+        length += len(line)
+    if held:
+        yield "".join(held)
+
+
+def texts_under(paths: list[Path], chunk: int = 1500) -> Iterator[str]:
+    """Documents of the UTF-8 files at or below `paths`. Raises RlshError on a path that is missing or not text."""
+    for root in paths:
+        if not root.exists():
+            raise RlshError(f"{root}: no such file or folder")
+        for path in sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]:
+            try:
+                yield from chunks(path.read_text(encoding="utf-8"), chunk)
+            except UnicodeDecodeError:
+                if path == root:
+                    raise RlshError(f"{path}: not UTF-8 text") from None

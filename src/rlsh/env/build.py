@@ -1,0 +1,127 @@
+"""Task generation: draw, record by running, admit by trial."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from rlsh.env.verify import verify_command
+from rlsh.sandbox.base import Limits, Sandbox
+from rlsh.tasks.families import FAMILIES, SET_OF, Draft
+from rlsh.tasks.task import Hidden, Task, TaskSet, with_id
+from rlsh.tasks.world import World, with_parents
+from rlsh.text.dialect import clean
+from rlsh.types import ToolCall
+
+Split = Literal["train", "held_out"]
+LIMITS = Limits(wall_s=3.0)
+ERROR_CHARS = 120
+EMPTY_ACTION = ":"
+
+
+@dataclass
+class BuildReport:
+    """What became of every draft. `rejected` counts reasons."""
+
+    accepted: int = 0
+    duplicates: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    families: Counter[str] = field(default_factory=Counter)
+
+
+def draw(family: str, seed: int, split: Split) -> tuple[Draft, Task]:
+    """The draft that (family, seed, split) names and its task, not yet recorded."""
+    w = World(random.Random(f"{family} {seed} {split}"), split)
+    draft = FAMILIES[family](w)
+    visible, hidden = with_parents(draft.fixtures(w)), with_parents(draft.fixtures(w))
+    task = Task(
+        id="",
+        family=family,
+        set=SET_OF[family],
+        split=split,
+        seed=seed,
+        instruction=draft.instruction,
+        broken=draft.broken,
+        error="",
+        files=visible,
+        checks=draft.checks,
+        hidden=Hidden(hidden, b"", 0, {}),
+        reference=(ToolCall("exec", {"command": draft.repair}),),
+    )
+    return draft, task
+
+
+def record(task: Task, sandbox: Sandbox) -> Task:
+    """The task with what really happens when the broken and the reference command run."""
+    with sandbox.open(task.files, LIMITS) as workspace:
+        shown = workspace.exec(task.broken)
+    with sandbox.open(task.hidden.files, LIMITS) as workspace:
+        result = workspace.exec(task.reference[-1].arguments["command"])
+        tree = workspace.export()
+    hidden = Hidden(task.hidden.files, result.stdout, result.exit_code, tree)
+    error = clean(shown.stdout + shown.stderr, ERROR_CHARS).rstrip("\n")
+    return with_id(replace(task, error=error, hidden=hidden))
+
+
+def admit(task: Task, sandbox: Sandbox) -> str | None:
+    """Why `task` may not be used, or None. Broken fails, reference passes (again), doing nothing fails."""
+
+    def passes(command: str) -> bool:
+        return verify_command(task, command, sandbox, LIMITS).reward == 1.0
+
+    if task.hidden.exit_code != 0:
+        return "reference exits non-zero"
+    if not passes(task.reference[-1].arguments["command"]):
+        return "reference is not repeatable"
+    if passes(task.broken):
+        return "broken command passes"
+    if passes(EMPTY_ACTION):
+        return "empty action passes"
+    return None
+
+
+def build_tasks(
+    sandbox: Sandbox,
+    sets: Sequence[TaskSet],
+    count: int,
+    *,
+    seed: int,
+    split: Split,
+    workers: int,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[list[Task], BuildReport]:
+    """`count` admitted tasks, families in turn; the same arguments give the same tasks.
+
+    Raises SandboxError where the host fails.
+    """
+    families = [name for name in FAMILIES if SET_OF[name] in sets]
+    report, tasks, seen = BuildReport(), [], set()
+
+    def attempt(at: int) -> tuple[Task, str | None]:
+        family = families[at % len(families)]
+        task = record(draw(family, seed * 1_000_003 + at, split)[1], sandbox)
+        return task, admit(task, sandbox)
+
+    def attempts() -> Iterator[tuple[Task, str | None]]:
+        with ThreadPoolExecutor(workers) as pool:
+            for start in range(0, 4 * count, 64):
+                yield from pool.map(attempt, range(start, start + 64))
+
+    for task, reason in attempts():
+        if reason is not None:
+            report.rejected[f"{task.family}: {reason}"] += 1
+        elif (key := (task.instruction, task.broken)) in seen:
+            report.duplicates += 1
+        else:
+            seen.add(key)
+            tasks.append(task)
+            report.families[task.family] += 1
+            progress(len(tasks))
+            if len(tasks) == count:
+                break
+    report.accepted = len(tasks)
+    return tasks, report

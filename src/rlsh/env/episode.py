@@ -1,0 +1,103 @@
+"""One attempt at one task: Gymnasium's reset/step on messages. Single-use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rlsh.env.tools import run_tool
+from rlsh.env.verify import verify
+from rlsh.sandbox.base import Limits, Sandbox, SandboxError, Workspace
+from rlsh.tasks.task import Task
+from rlsh.text.dialect import Dialect, bad_call_observation
+from rlsh.types import BadCall, Message, StopReason, Verdict
+
+
+@dataclass(frozen=True)
+class EnvConfig:
+    dialect: Dialect = "rlsh"
+    max_turns: int = 5  # assistant messages, the final one included
+    observation_chars: int = 160  # of each stream; head and tail are kept
+    wall_s: float = 3.0  # of one command
+    memory_mb: int = 256  # address space of each process
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(wall_s=self.wall_s, memory_mb=self.memory_mb)
+
+
+class Episode:
+    """`reset()` -> first messages; `step(turn)` -> observation or None at the end; then `verdict()`.
+
+    A host fault ends the episode with StopReason.INFRA and is never a reward of 0.
+    """
+
+    def __init__(self, task: Task, sandbox: Sandbox, config: EnvConfig) -> None:
+        self.task, self.config, self.turns = task, config, 0
+        self.messages: list[Message] = []
+        self.stop: StopReason | None = None
+        self._sandbox = sandbox
+        self._workspace: Workspace | None = None
+
+    def reset(self) -> list[Message]:
+        """Raises RuntimeError on a second call: an episode is used once."""
+        if self.messages:
+            raise RuntimeError("an Episode is single-use; make a new one")
+        self.messages.append(Message("user", self.task.prompt))
+        return list(self.messages)
+
+    def step(self, turn: Message | BadCall, sampled_text: str = "") -> Message | None:
+        """Acts on one assistant turn. Returns the tool message, or None once the episode has ended.
+
+        `sampled_text` is how a BadCall read, for the record.
+        """
+        if self.stop is not None:
+            raise RuntimeError(f"the episode has ended ({self.stop})")
+        self.turns += 1
+        if isinstance(turn, BadCall):
+            self.messages.append(Message("assistant", sampled_text))
+            return self._observe(lambda: bad_call_observation(turn.reason))
+        self.messages.append(turn)
+        call = turn.call
+        if call is None:
+            return self.end(StopReason.FINAL)
+        return self._observe(
+            lambda: run_tool(
+                call,
+                self._open(),
+                dialect=self.config.dialect,
+                limits=self.config.limits,
+                observation_chars=self.config.observation_chars,
+            )
+        )
+
+    def _observe(self, act: Callable[[], str]) -> Message | None:
+        if self.turns >= self.config.max_turns:  # nobody would read the observation
+            return self.end(StopReason.TURNS)
+        try:
+            observation = Message("tool", act())
+        except SandboxError as error:
+            self.messages.append(Message("tool", f"(host fault: {error})"))
+            return self.end(StopReason.INFRA)
+        self.messages.append(observation)
+        return observation
+
+    def _open(self) -> Workspace:
+        """The workspace is made at the first call: an episode that never acts needs none."""
+        if self._workspace is None:
+            self._workspace = self._sandbox.open(self.task.files, self.config.limits)
+        return self._workspace
+
+    def end(self, reason: StopReason) -> None:
+        self.stop = reason
+        self.close()
+
+    def close(self) -> None:
+        if self._workspace is not None:
+            workspace, self._workspace = self._workspace, None
+            workspace.close()
+
+    def verdict(self) -> Verdict:
+        if self.stop is None:
+            raise RuntimeError("the episode has not ended")
+        return verify(self.task, self.messages, self.stop, self._sandbox, self.config.limits)

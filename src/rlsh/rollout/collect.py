@@ -1,0 +1,185 @@
+"""Groups of episodes, decoded together, their tools run in parallel.
+
+In rounds (the default) all rows decode until each has ended its turn, then all tool calls run, then all go on:
+which rows share a batch depends on ids and tokens only, never on time, so a seed fixes every bit. With `overlap`
+decoding goes on while tools run; batches then depend on timing, and log-probs on batches, in the last bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from rlsh.engine.engine import Engine, Row, TurnStop
+from rlsh.engine.sampler import SamplingParams
+from rlsh.env.episode import EnvConfig, Episode
+from rlsh.models.transformer import Decoder
+from rlsh.sandbox.base import Sandbox
+from rlsh.tasks.task import Task
+from rlsh.text.chat import encode, encode_message, parse_turn
+from rlsh.text.tokenizer import Tokenizer
+from rlsh.types import Message, StopReason, Trajectory, Verdict
+
+
+@dataclass(frozen=True)
+class RolloutConfig:
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    turn_tokens: int = 48  # a turn longer than this ends the episode
+    slots: int = 128  # rows decoded at once
+    tool_threads: int = 4  # tool calls and verdicts in flight
+    overlap: bool = False  # decode while tools run: faster where tools are slow, not reproducible to the bit
+
+    @property
+    def sampling(self) -> SamplingParams:
+        return SamplingParams(self.temperature, self.top_k, self.top_p)
+
+
+@dataclass
+class PhaseClock:
+    """Where the seconds of a collection went."""
+
+    decode: float = 0.0
+    tools: float = 0.0
+    sampled_tokens: int = 0
+
+
+@dataclass(eq=False)
+class _Live:
+    """A row and the episode it plays."""
+
+    index: int  # place in the result
+    sample: int
+    row: Row
+    episode: Episode
+    started: float
+    verdict: Verdict | None = field(default=None)
+
+
+def row_key(seed: int, step: int, task_id: str, sample: int) -> int:
+    """64 bits that name one episode's random stream."""
+    text = f"{seed}/{step}/{task_id}/{sample}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def collect(
+    model: Decoder,
+    tokenizer: Tokenizer,
+    tasks: Sequence[Task],
+    sandbox: Sandbox,
+    env: EnvConfig,
+    rollout: RolloutConfig,
+    *,
+    group_size: int,
+    seed: int,
+    step: int = 0,
+    clock: PhaseClock | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Trajectory]:
+    """`group_size` trajectories of each task, group after group.
+
+    The model is used as it is, without dropout. Host faults do not raise: such rows come back with
+    `verdict.infra`. Raises RlshError where a prompt does not fit the context.
+    """
+    model.eval()
+    clock = clock or PhaseClock()
+    slots = max(rollout.slots, group_size)
+    engine = Engine(model, slots, rollout.sampling, [tokenizer.end, tokenizer.eot], rollout.turn_tokens)
+    out: list[Trajectory | None] = [None] * (len(tasks) * group_size)
+    waiting = list(range(len(tasks)))[::-1]
+    live: dict[Row, _Live] = {}
+    running: dict[Future[Message | None], _Live] = {}
+
+    def admit() -> None:
+        while waiting and engine.free >= group_size:
+            at = waiting.pop()
+            task = tasks[at]
+            episodes = [Episode(task, sandbox, env) for _ in range(group_size)]
+            messages = [e.reset() for e in episodes][0]
+            prompt = [*encode(tokenizer, messages)[0], tokenizer.assistant]
+            rows = engine.add_group(prompt, [row_key(seed, step, task.id, s) for s in range(group_size)])
+            for s, (row, episode) in enumerate(zip(rows, episodes, strict=True)):
+                live[row] = _Live(at * group_size + s, s, row, episode, time.monotonic())
+
+    def act(item: _Live) -> Message | None:
+        """In a tool thread: the turn's consequences, and the verdict if it was the last."""
+        row, episode = item.row, item.episode
+        observation = None
+        if row.stop is TurnStop.END:
+            turn = row.turn_ids
+            observation = episode.step(parse_turn(tokenizer, turn), tokenizer.decode(turn))
+        else:
+            episode.messages.append(Message("assistant", tokenizer.decode(row.turn_ids)))
+            episode.end(StopReason.TOKENS)
+        if observation is None:
+            item.verdict = episode.verdict()
+        return observation
+
+    def settle(item: _Live, observation: Message | None) -> None:
+        """In the main thread: the row goes on, or its trajectory is done."""
+        row = item.row
+        if observation is not None:
+            forced = [*encode_message(tokenizer, observation)[0], tokenizer.assistant]
+            if engine.resume(row, forced):
+                return
+            item.episode.end(StopReason.TOKENS)
+            item.verdict = item.episode.verdict()
+        out[item.index] = _trajectory(item)
+        engine.release(row)
+        del live[row]
+        clock.sampled_tokens += row.sampled
+        progress(sum(t is not None for t in out))
+
+    def decode_turns() -> Iterator[_Live]:
+        started = time.monotonic()
+        for row in engine.step():
+            yield live[row]
+        clock.decode += time.monotonic() - started
+
+    with ThreadPoolExecutor(rollout.tool_threads) as pool:
+        try:
+            while waiting or live:
+                admit()
+                if rollout.overlap:
+                    running.update({pool.submit(act, item): item for item in decode_turns()})
+                    started = time.monotonic()
+                    ready, _ = wait(running, None if not engine.active else 0, FIRST_COMPLETED)
+                    for future in sorted(ready, key=lambda f: running[f].index):
+                        settle(running.pop(future), future.result())
+                    clock.tools += time.monotonic() - started
+                    continue
+                ended: list[_Live] = []
+                while engine.active:
+                    ended += decode_turns()
+                started = time.monotonic()
+                ended.sort(key=lambda item: item.index)
+                for item, observation in zip(ended, pool.map(act, ended), strict=True):
+                    settle(item, observation)
+                clock.tools += time.monotonic() - started
+        finally:
+            for item in live.values():
+                item.episode.close()
+    return [t for t in out if t is not None]
+
+
+def _trajectory(item: _Live) -> Trajectory:
+    row, episode, task = item.row, item.episode, item.episode.task
+    assert item.verdict is not None and episode.stop is not None
+    return Trajectory(
+        task_id=task.id,
+        family=task.family,
+        sample=item.sample,
+        ids=row.ids,
+        logps=row.logps,
+        mask=row.mask,
+        messages=episode.messages,
+        verdict=item.verdict,
+        stop=episode.stop,
+        turns=episode.turns,
+        seconds=time.monotonic() - item.started,
+        extra={"set": task.set},
+    )

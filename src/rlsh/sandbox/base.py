@@ -1,0 +1,59 @@
+"""What a sandbox is to the rest of rlsh: a place that holds a small tree and runs commands in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from rlsh.types import RlshError, Tree
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Budgets of one command (and of the workspace it runs in)."""
+
+    wall_s: float = 5.0  # then the whole pid namespace is killed
+    cpu_s: int = 3
+    memory_mb: int = 256  # address space per process
+    processes: int = 32
+    open_files: int = 64
+    file_mb: int = 4  # largest single file
+    workspace_mb: int = 8  # size of the workspace's tmpfs
+    inodes: int = 512
+    output_bytes: int = 16_384  # per stream; head and tail are kept
+
+
+@dataclass(frozen=True)
+class ExecResult:
+    """Raw outcome of one command. `exit_code` is 128 + signal where a signal ended it."""
+
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+    timed_out: bool = False
+
+
+class SandboxError(RlshError):
+    """The *host* failed (worker died, mount refused …), before or apart from anything the candidate did."""
+
+
+class Workspace(Protocol):
+    """A private tree. Every `exec` is a fresh sandbox over it: no process outlives its command."""
+
+    def exec(self, command: str) -> ExecResult: ...
+    def read(self, path: str) -> bytes: ...
+    def write(self, path: str, content: bytes) -> None: ...
+    def export(self) -> Tree: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Sandbox(Protocol):
+    """A source of workspaces. Thread-safe."""
+
+    def open(self, files: Tree, limits: Limits) -> Workspace: ...
+    def close(self) -> None: ...

@@ -1,0 +1,249 @@
+"""A pool of worker processes, each of which owns workspaces and runs commands in them through bubblewrap.
+
+`worker.py` says how a worker isolates; this side starts workers, talks to them and turns their replies into
+values and errors. Every method is a blocking call and thread-safe: one lock per worker, so that as many
+commands run at a time as there are workers.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rlsh.sandbox.base import ExecResult, Limits, SandboxError
+from rlsh.types import Entry, RlshError, Tree
+
+WORKER = Path(__file__).with_name("worker.py")
+PACKAGE = Path(__file__).parents[1]
+GRACE_S = 30.0  # beyond a command's own wall clock, then the worker counts as hung
+
+
+class WorkspaceError(RlshError):
+    """A path or content the workspace cannot hold or give: the caller's or the candidate's fault."""
+
+
+class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
+    """There is nothing at that path."""
+
+
+def unshare_argv() -> list[str]:
+    """What starts a program in a private mount namespace; as non-root that takes a user namespace, too."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return ["unshare", *user, "--mount", "--propagation", "private", "--"]
+
+
+def worker_argv(bwrap: Path) -> list[str]:
+    """The command line of a worker."""
+    # An installed rlsh may lie under /usr, which candidates can read, tasks and their checks included.
+    hidden = [str(PACKAGE)] if PACKAGE.is_relative_to("/usr") else []
+    python = [sys.executable, "-I", "-S", "-X", "utf8", str(WORKER)]
+    return [*unshare_argv(), *python, str(os.getpid()), str(bwrap), *hidden]
+
+
+class Worker:
+    """One worker process and the socket to it."""
+
+    def __init__(self, bwrap: Path) -> None:
+        self.lock = threading.Lock()
+        self.workspaces = 0
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                worker_argv(bwrap),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is the parent's business; it ends workers by hanging up
+            )
+        with self.lock:
+            try:
+                self._receive(GRACE_S)
+            except BaseException:
+                self.close()
+                raise
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask(self, request: dict[str, object], seconds: float = 0.0) -> Any:
+        """Send a request and wait for its reply, `seconds` and a grace long. Errors: see `_receive`."""
+        data = json.dumps(request).encode()
+        with self.lock:
+            try:
+                self.socket.settimeout(GRACE_S)
+                self.socket.sendall(struct.pack(">I", len(data)) + data)
+                return self._receive(seconds + GRACE_S)
+            except (WorkspaceError, SandboxError):
+                raise
+            except OSError as error:
+                raise self._fault(str(error)) from error
+            except BaseException:
+                self.process.kill()  # interrupted half-way: the next reply would be the wrong one
+                raise
+
+    def _receive(self, timeout: float) -> Any:
+        """The value of the next reply; WorkspaceError or SandboxError where it tells of one."""
+        self.socket.settimeout(timeout)
+        try:
+            (count,) = struct.unpack(">I", self._exactly(4))
+            reply: dict[str, Any] = json.loads(self._exactly(count))
+        except (EOFError, OSError) as error:
+            raise self._fault(str(error)) from error
+        match reply:
+            case {"ok": value}:
+                return value
+            case {"error": "missing", "message": message}:
+                raise WorkspaceFileNotFoundError(message)
+            case {"error": "path", "message": message}:
+                raise WorkspaceError(message)
+        raise SandboxError(f"sandbox worker {self.process.pid}: {reply['message']}")
+
+    def _exactly(self, count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            chunk = self.socket.recv(min(count - len(data), 1 << 20))
+            if not chunk:
+                raise EOFError("it hung up")
+            data += chunk
+        return bytes(data)
+
+    def _fault(self, reason: str) -> SandboxError:
+        """The worker is unusable: end it, and say what it last wrote to stderr."""
+        self.process.kill()
+        code = self.process.wait()
+        assert self.process.stderr is not None
+        lines = self.process.stderr.read().decode(errors="replace").strip().splitlines()
+        said = lines[-1] if lines else reason
+        return SandboxError(f"sandbox worker {self.process.pid} died (exit code {code}): {said}")
+
+    def close(self) -> None:
+        """Hang up. The worker kills what runs, exits, and its mounts go with it. Safe from any thread."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        try:
+            self.process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class BubblewrapWorkspace:
+    """A tree in one worker's private tmpfs. It lives until `close`, or as long as its worker."""
+
+    def __init__(self, worker: Worker, number: int, limits: Limits) -> None:
+        self._worker, self._number, self._limits = worker, number, limits
+        self._open = True
+
+    def _ask(self, operation: str, seconds: float = 0.0, **arguments: object) -> Any:
+        return self._worker.ask({"op": operation, "id": self._number, **arguments}, seconds)
+
+    def exec(self, command: str) -> ExecResult:
+        """Run `bash -c command` in a fresh sandbox over the tree. Errors: SandboxError, the host's only."""
+        reply = self._ask("exec", self._limits.wall_s, command=command)
+        stdout, stderr = base64.b64decode(reply["stdout"]), base64.b64decode(reply["stderr"])
+        return ExecResult(stdout, stderr, reply["exit_code"], reply["timed_out"])
+
+    def read(self, path: str) -> bytes:
+        """The content of a regular file. Errors: WorkspaceError, WorkspaceFileNotFoundError."""
+        return base64.b64decode(self._ask("read", path=path))
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace a regular file's content (owner and mode stay) or make the file. Errors: as `read`."""
+        self._ask("write", path=path, content=base64.b64encode(content).decode("ascii"))
+
+    def export(self) -> Tree:
+        """Files, directories and links, by path. Errors: WorkspaceError where they exceed the budget."""
+        return {
+            path: Entry(base64.b64decode(content), mode, kind)
+            for path, kind, mode, content in self._ask("export")
+        }
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._worker.workspaces -= 1
+            with contextlib.suppress(SandboxError):  # the worker is gone, and so is the tree
+                self._ask("close")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class BubblewrapSandbox:
+    """`workers` processes (default: one per CPU), started when first needed and replaced when they died."""
+
+    def __init__(self, bwrap: Path, workers: int | None = None) -> None:
+        self._bwrap = bwrap
+        self._slots: list[Worker | None] = [None] * (workers or os.cpu_count() or 1)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def open(self, files: Tree, limits: Limits) -> BubblewrapWorkspace:
+        """A workspace holding `files`, all of them dated 2026-01-01, on the least busy worker.
+
+        Errors: WorkspaceError where `files` names a place outside or exceeds `limits`; SandboxError.
+        """
+        worker = self._take()
+        try:
+            tree = {
+                path: (entry.kind, entry.mode, base64.b64encode(entry.content).decode("ascii"))
+                for path, entry in files.items()
+            }
+            number = worker.ask({"op": "open", "files": tree, "limits": asdict(limits)})
+        except BaseException:
+            worker.workspaces -= 1
+            raise
+        return BubblewrapWorkspace(worker, number, limits)
+
+    def _take(self) -> Worker:
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the sandbox is closed: open a new one")
+
+            def load(index: int) -> int:
+                worker = self._slots[index]
+                return worker.workspaces if worker is not None and worker.alive else 0
+
+            index = min(range(len(self._slots)), key=load)
+            worker = self._slots[index]
+            if worker is None or not worker.alive:
+                if worker is not None:
+                    worker.close()
+                worker = self._slots[index] = Worker(self._bwrap)
+            worker.workspaces += 1
+            return worker
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for worker in self._slots:
+                if worker is not None:
+                    worker.close()
+            self._slots.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

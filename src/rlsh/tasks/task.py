@@ -1,0 +1,195 @@
+"""A task, its JSON form and the file it is stored in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from rlsh.types import Entry, EntryKind, RlshError, ToolCall, Tree
+
+SCHEMA = 1
+TaskSet = Literal["demonstrated", "reward_only", "never_met"]
+Check = Literal["stdout", "tree"]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The second fixtures and what the reference did to them. Never enters a candidate's sandbox but for `files`."""
+
+    files: Tree
+    stdout: bytes
+    exit_code: int
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Task:
+    """One broken command. `hidden` and `reference` stay on the host side.
+
+    `checks` says what is compared beside the exit code: stdout, the resulting tree, or both.
+    """
+
+    id: str
+    family: str
+    set: TaskSet
+    split: Literal["train", "held_out"]
+    seed: int
+    instruction: str
+    broken: str
+    error: str  # what the broken command printed, as the policy would see it
+    files: Tree
+    checks: tuple[Check, ...]
+    hidden: Hidden
+    reference: tuple[ToolCall, ...]
+    source: str = "rlsh"
+    licence: str = "MIT"
+
+    @property
+    def prompt(self) -> str:
+        """The user's message: what is wanted, what was tried, what came of it."""
+        return f"{self.instruction}\n$ {self.broken}\n{self.error}"
+
+    @property
+    def content_hash(self) -> str:
+        """Names the generated specification, not what was recorded while running it."""
+        spec = to_json(self)
+        for recorded in ("error", "hash", "id"):
+            spec.pop(recorded, None)
+        spec["hidden"] = {"files": spec["hidden"]["files"]}
+        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _tree_to_json(tree: Tree) -> dict[str, Any]:
+    return {path: {"mode": e.mode, "kind": e.kind, **_bytes_to_json(e.content)} for path, e in tree.items()}
+
+
+def _bytes_to_json(raw: bytes) -> dict[str, str]:
+    try:
+        return {"text": raw.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode()}
+
+
+def _bytes_from_json(value: Mapping[str, Any]) -> bytes:
+    return (
+        str(value["text"]).encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
+    )
+
+
+def _tree_from_json(value: Mapping[str, Any]) -> Tree:
+    tree = {}
+    for path, e in value.items():
+        if e["kind"] not in get_args(EntryKind):
+            raise ValueError(f"kind {e['kind']!r} of {path!r} is none of {', '.join(get_args(EntryKind))}")
+        tree[path] = Entry(_bytes_from_json(e), int(e["mode"]), e["kind"])
+    return tree
+
+
+def to_json(task: Task) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "id": task.id,
+        "family": task.family,
+        "set": task.set,
+        "split": task.split,
+        "seed": task.seed,
+        "instruction": task.instruction,
+        "broken": task.broken,
+        "error": task.error,
+        "files": _tree_to_json(task.files),
+        "checks": list(task.checks),
+        "hidden": {
+            "files": _tree_to_json(task.hidden.files),
+            "stdout": _bytes_to_json(task.hidden.stdout),
+            "exit_code": task.hidden.exit_code,
+            "tree": _tree_to_json(task.hidden.tree),
+        },
+        "reference": [{"name": c.name, "arguments": dict(c.arguments)} for c in task.reference],
+        "source": task.source,
+        "licence": task.licence,
+    }
+
+
+def _one_of(value: Any, allowed: tuple[str, ...], key: str) -> Any:
+    if value not in allowed:
+        raise ValueError(f"{key} = {value!r} is none of {', '.join(allowed)}")
+    return value
+
+
+def from_json(value: Mapping[str, Any]) -> Task:
+    """Raises KeyError, TypeError or ValueError on a malformed record; `read_tasks` turns them into one line."""
+    if value["schema"] != SCHEMA:
+        raise ValueError(f"schema = {value['schema']!r}; this version reads schema {SCHEMA}")
+    hidden = value["hidden"]
+    task = Task(
+        id="",
+        family=str(value["family"]),
+        set=_one_of(value["set"], get_args(TaskSet), "set"),
+        split=_one_of(value["split"], ("train", "held_out"), "split"),
+        seed=int(value["seed"]),
+        instruction=str(value["instruction"]),
+        broken=str(value["broken"]),
+        error=str(value["error"]),
+        files=_tree_from_json(value["files"]),
+        checks=cast(tuple[Check, ...], tuple(_one_of(c, get_args(Check), "checks") for c in value["checks"])),
+        hidden=Hidden(
+            _tree_from_json(hidden["files"]),
+            _bytes_from_json(hidden["stdout"]),
+            int(hidden["exit_code"]),
+            _tree_from_json(hidden["tree"]),
+        ),
+        reference=tuple(ToolCall(c["name"], dict(c["arguments"])) for c in value["reference"]),
+        source=str(value["source"]),
+        licence=str(value["licence"]),
+    )
+    if not task.checks or not task.reference:
+        raise ValueError("checks and reference must not be empty")
+    task = with_id(task)
+    if value["id"] != task.id:
+        raise ValueError(f"id {value['id']!r} does not match the content, whose id is {task.id!r}")
+    return task
+
+
+def with_id(task: Task) -> Task:
+    return replace(task, id=f"{task.family}-{task.content_hash}")
+
+
+def write_tasks(path: Path, tasks: Iterable[Task]) -> None:
+    """One JSON object a line. Raises RlshError where the file cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(
+            "".join(json.dumps(to_json(t), ensure_ascii=False) + "\n" for t in tasks), encoding="utf-8"
+        )
+        partial.replace(path)
+    except OSError as error:
+        raise RlshError(f"{path}: cannot write tasks ({error.strerror}); choose another --out") from None
+
+
+def read_tasks(path: Path) -> list[Task]:
+    """Raises RlshError naming file, line and fault."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")  # splitlines() would also cut at U+2028
+    except FileNotFoundError:
+        raise RlshError(f"{path}: no such task file; build one with: rlsh tasks build --out {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RlshError(f"{path}: cannot read tasks ({error})") from None
+    tasks = []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            tasks.append(from_json(json.loads(line)))
+        except KeyError as error:
+            raise RlshError(f"{path}, line {number}: key {error} is missing") from None
+        except (ValueError, TypeError, AttributeError) as error:
+            raise RlshError(f"{path}, line {number}: {error}") from None
+    if not tasks:
+        raise RlshError(f"{path}: no task in it")
+    return tasks

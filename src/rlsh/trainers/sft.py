@@ -1,0 +1,101 @@
+"""Supervised fine-tuning on traces: the cold start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from rlsh.config import to_toml
+from rlsh.env.traces import read_traces
+from rlsh.policy import load_policy
+from rlsh.runfolder import RunFolder
+from rlsh.text.chat import encode
+from rlsh.trainers.optim import OptimConfig, lr_at, make_optimizer, optimizer_step
+from rlsh.trainers.pretrain import replace_policy
+from rlsh.trainers.progress import Interruptible, Progress
+from rlsh.trainers.resume import resume_run, save_run
+from rlsh.trainers.scoring import micro_batches, score
+
+Rows = Sequence[tuple[list[int], list[int]]]
+
+
+@dataclass(frozen=True)
+class SftConfig:
+    model: str = "base"
+    traces: Path = Path("runs/traces.jsonl")
+    out: Path = Path("runs/sft")
+    optim: OptimConfig = OptimConfig(lr=5e-4, schedule="cosine", min_lr=5e-5, warmup=20, weight_decay=0.1)
+    steps: int = 400
+    rows: int = 32  # traces a step
+    val_share: float = 0.1  # of the traces, the last ones of the file
+    eval_every: int = 25
+    micro_batch_tokens: int = 8192
+    seed: int = 0
+
+
+@torch.no_grad()
+def mean_loss(policy_model: torch.nn.Module, rows: Rows, token_budget: int) -> float:
+    """Mean negative log-prob (nats) over all assistant tokens of `rows`."""
+    policy_model.eval()
+    total, count = 0.0, 0
+    for batch in micro_batches(rows, token_budget, policy_model.device):  # type: ignore[arg-type]
+        logp, _ = score(policy_model, batch)  # type: ignore[arg-type]
+        total -= float(logp.sum())
+        count += batch.tokens
+    return total / count
+
+
+def sft(config: SftConfig, resume: bool = False) -> Path:
+    """Trains on assistant tokens only; returns the folder of the best model by validation loss."""
+    policy = load_policy(config.model)
+    model = policy.model
+    rows = [encode(policy.tokenizer, messages) for messages in read_traces(config.traces)]
+    rows = [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
+    held = max(1, int(len(rows) * config.val_share))
+    train_rows, val_rows = rows[:-held], rows[-held:]
+    generators = {"data": torch.Generator().manual_seed(config.seed)}
+    optimizer = make_optimizer(model, config.optim)
+    best_folder = config.out / "best"
+
+    with RunFolder.create(config.out, to_toml(config), resume) as run, Interruptible() as interrupt:
+        start, extra = resume_run(run, policy, optimizer, generators)
+        best = extra.get("best", float("inf"))
+        progress = Progress("sft", config.steps, start)
+        for step in range(start + 1, config.steps + 1):
+            began = time.monotonic()
+            picks = torch.randint(len(train_rows), (config.rows,), generator=generators["data"]).tolist()
+            batches = micro_batches([train_rows[i] for i in picks], config.micro_batch_tokens, model.device)
+            denominator = sum(batch.tokens for batch in batches)
+            loss = 0.0
+            model.train()
+            for batch in batches:
+                logp, _ = score(model, batch)
+                part = -logp.sum() / denominator
+                part.backward()
+                loss += part.item()
+            lr = lr_at(step - 1, config.steps, config.optim)
+            norm = optimizer_step(model, optimizer, lr, config.optim.grad_clip)
+            record = {
+                "step": step,
+                "loss": loss,
+                "lr": lr,
+                "grad_norm": norm,
+                "tokens_per_s": {"update": sum(b.ids.numel() for b in batches) / (time.monotonic() - began)},
+            }
+            last = step == config.steps or interrupt.stop
+            if step % config.eval_every == 0 or last:
+                record["val_loss"] = mean_loss(model, val_rows, config.micro_batch_tokens)
+                if record["val_loss"] < best:
+                    best = record["val_loss"]
+                    policy.facts |= {"sft_traces": len(train_rows), "sft_steps": step, "sft_val_loss": best}
+                    replace_policy(best_folder, policy)
+                save_run(run, step, policy, optimizer, generators, {"best": best})
+            run.append("metrics", record)
+            progress.update(step, f"loss {loss:.3f}  best val {best:.3f}")
+            if interrupt.stop:
+                raise KeyboardInterrupt
+    return best_folder

@@ -1,0 +1,180 @@
+"""The engine against the full forward pass, and against itself in other company."""
+
+import numpy as np
+import pytest
+import torch
+
+from rlsh.algos import token_logprobs
+from rlsh.engine import Engine, SamplingParams
+from rlsh.engine.cache import KVCache
+from rlsh.engine.sampler import sample, support, uniforms
+from rlsh.models import Decoder, ModelConfig
+from rlsh.models.attention import mask_from_positions
+from rlsh.types import RlshError
+
+STOP = 3
+CONFIG = ModelConfig(vocab_size=40, block_size=48, n_layer=3, n_head=2, n_embd=16, valid_vocab=33)
+
+
+@pytest.fixture
+def model():
+    made = Decoder(CONFIG, torch.Generator().manual_seed(0)).eval().requires_grad_(False)
+    for p in made.parameters():
+        p.mul_(4.0)  # far from uniform, so that a wrong mask or position shows
+    return made
+
+
+def rescored(model, row, temperature=1.0):
+    """Log-probs of the row's sampled tokens by one full forward pass."""
+    ids = torch.tensor([row.ids])
+    hidden = model.hidden(ids[:, :-1])[0]
+    logp, _ = token_logprobs(hidden, model.head_weight, ids[0, 1:], temperature=temperature)
+    at = [t for t, m in enumerate(row.mask) if m]
+    return torch.tensor([logp[t - 1] for t in at]), torch.tensor([row.logps[t] for t in at])
+
+
+def play(model, prompts, *, params=None, slots=8, group=2, turns=3, forced=(7, 8, 9), turn_tokens=6):
+    """All prompts at once, each row `turns` turns with a ragged observation between."""
+    engine = Engine(model, slots, params or SamplingParams(), [STOP], turn_tokens)
+    rows = [
+        r for i, p in enumerate(prompts) for r in engine.add_group(p, [100 * i + g for g in range(group)])
+    ]
+    for turn in range(turns):
+        ended = []
+        while engine.active:
+            ended += engine.step()
+        if turn + 1 < turns:
+            for row in sorted(ended, key=lambda r: r.key):
+                engine.resume(row, list(forced[: 1 + row.key % len(forced)]))
+    return engine, rows
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_sampled_logps_equal_the_full_forward(model, temperature):
+    _, rows = play(model, [[1, 2, 5], [4, 6, 10, 11, 12, 13], [20]], params=SamplingParams(temperature))
+    for row in rows:
+        full, sampled = rescored(model, row, temperature)
+        assert (full - sampled).abs().max() < 1e-4
+        assert max(row.ids) < CONFIG.valid_vocab  # padding of the vocabulary is never sampled
+    # control: forgetting the temperature in the scorer is seen
+    if temperature != 1.0:
+        full, sampled = rescored(model, rows[0], 1.0)
+        assert (full - sampled).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7])
+def test_cached_chunks_equal_the_full_forward(model, chunk):
+    ids = torch.randint(0, 33, (2, 21), generator=torch.Generator().manual_seed(1))
+    full = model.hidden(ids)
+
+    def in_chunks(masked):
+        cache = KVCache(CONFIG, 2, 30, torch.float32, torch.device("cpu"))
+        out = []
+        for start in range(0, 21, chunk):
+            part = ids[:, start : start + chunk]
+            keys = start + part.shape[1]
+            positions = torch.arange(start, keys).expand(2, -1)
+            mask = mask_from_positions(positions, keys) if masked else None
+            caches = cache.span(0, 2, positions, keys)
+            out.append(model.hidden(part, positions=positions, mask=mask, caches=caches))
+        return torch.cat(out, 1)
+
+    assert (in_chunks(masked=True) - full).abs().max() < 1e-5
+    # control: SDPA's own causal mask aligns a short query with the first keys
+    assert (in_chunks(masked=False) - full).abs().max() > 1e-2
+
+
+def test_a_row_does_not_depend_on_its_company(model):
+    prompts = [[1, 2, 5], [4, 6, 10, 11, 12, 13], [20], [30, 31]]
+    _, together = play(model, prompts)
+    for i, prompt in enumerate(prompts):
+        engine = Engine(model, 2, SamplingParams(), [STOP], 6)
+        alone = engine.add_group(prompt, [100 * i, 100 * i + 1])
+        for turn in range(3):
+            while engine.active:
+                engine.step()
+            if turn < 2:
+                for row in alone:
+                    engine.resume(row, [7, 8, 9][: 1 + row.key % 3])
+        for a, b in zip(alone, together[2 * i : 2 * i + 2], strict=True):
+            assert a.ids == b.ids
+            assert np.allclose(a.logps, b.logps, atol=1e-5)
+
+
+def test_group_fork_equals_independent_prefills(model):
+    _, forked = play(model, [[1, 2, 5, 6]], group=4)
+    for row in forked:
+        engine = Engine(model, 1, SamplingParams(), [STOP], 6)
+        (single,) = engine.add_group([1, 2, 5, 6], [row.key])
+        while engine.active:
+            engine.step()
+        assert row.ids[: len(single.ids)] == single.ids
+
+
+def test_slots_are_reused_and_exhausted_loudly(model):
+    engine, rows = play(model, [[1, 2], [3, 4], [5], [6]], slots=8)
+    with pytest.raises(RlshError, match="0 slots free"):
+        engine.add_group([1], [9])
+    for row in rows:
+        engine.release(row)
+    assert engine.free == 8
+    (again,) = engine.add_group([4, 6, 10], [77])
+    while engine.active:
+        engine.step()
+    full, sampled = rescored(model, again)
+    assert (full - sampled).abs().max() < 1e-4
+
+
+def test_greedy_takes_the_likeliest_token(model):
+    _, rows = play(model, [[1, 2, 5], [9] * 7], params=SamplingParams(temperature=0.0))
+    for row in rows:
+        logits = model(torch.tensor([row.ids]))[0]
+        for t, sampled in enumerate(row.mask):
+            assert not sampled or row.ids[t] == int(logits[t - 1].argmax())
+            assert row.logps[t] == 0.0
+
+
+def test_a_full_context_ends_the_turn(model):
+    engine = Engine(model, 1, SamplingParams(), [], turn_tokens=1000)
+    (row,) = engine.add_group([1, 2, 5], [1])
+    while engine.active:
+        engine.step()
+    assert row.stop == "context" and len(row.ids) == CONFIG.block_size
+    assert not engine.resume(row, [1])
+
+
+def test_sampling_follows_the_distribution():
+    """Chi-square of 60,000 draws; the control draws from the wrong temperature."""
+    logits = torch.tensor([2.0, 1.0, 0.0, -1.0, -30.0])
+    u = torch.from_numpy(uniforms(np.arange(60_000, dtype=np.uint64), np.full(60_000, 5, dtype=np.uint64)))
+
+    def chi_square(temperature):
+        ids, logp = sample(logits.expand(60_000, -1), SamplingParams(temperature), u)
+        expected = logits.softmax(-1)[:4] * 60_000
+        assert temperature != 1.0 or torch.allclose(logp, logits.log_softmax(-1)[ids])
+        return float(((torch.bincount(ids, minlength=5)[:4] - expected).square() / expected).sum())
+
+    assert chi_square(1.0) < 16.3  # 3 degrees of freedom, p = 0.001
+    assert chi_square(1.1) > 100
+
+
+def test_uniforms_are_uniform_over_keys_and_over_counters():
+    n = 50_000
+    for keys, counters in ((np.arange(n), np.zeros(n)), (np.full(n, 12345), np.arange(n))):
+        u = uniforms(keys.astype(np.uint64), counters.astype(np.uint64))
+        counts = np.bincount((u * 20).astype(int), minlength=20)
+        assert ((counts - n / 20) ** 2 / (n / 20)).sum() < 43.8  # 19 degrees of freedom, p = 0.001
+        assert abs(np.corrcoef(u[:-1], u[1:])[0, 1]) < 0.02
+
+
+def test_support_is_the_nucleus_renormalised():
+    logp = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
+    assert torch.allclose(
+        support(logp, SamplingParams(top_p=0.7)).exp(), torch.tensor([[0.625, 0.375, 0, 0]])
+    )
+    assert torch.allclose(support(logp, SamplingParams(top_k=1)).exp(), torch.tensor([[1.0, 0, 0, 0]]))
+
+
+def test_impossible_sampling_is_refused():
+    with pytest.raises(RlshError, match="top_p = 0"):
+        SamplingParams(top_p=0.0)
