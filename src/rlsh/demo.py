@@ -133,7 +133,9 @@ def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, An
             "base": headline(before["by_set"]["never_met"]),
             "trained": headline(after["by_set"]["never_met"]),
         },
-        "by_set": {s: {"base": headline(before["by_set"][s]), "trained": headline(after["by_set"][s])} for s in TRAINED},
+        "by_set": {
+            s: {"base": headline(before["by_set"][s]), "trained": headline(after["by_set"][s])} for s in TRAINED
+        },
         "gain": {s: gain(before, after, s, seed) for s in (*TRAINED, "never_met")},
         "seconds": trained_s + before["seconds"] + after["seconds"] + seconds.get("tasks", 0.0),
     }
@@ -171,7 +173,9 @@ def score_lines(result: dict[str, Any]) -> list[str]:
     names = ("pass_at_1", "greedy", f"pass_at_{k}")
 
     def line(name: str, row: dict[str, Any]) -> str:
-        cells = (f"{100 * row[n]['value']:5.1f} [{100 * row[n]['low']:5.1f}, {100 * row[n]['high']:5.1f}]" for n in names)
+        cells = (
+            f"{100 * row[n]['value']:5.1f} [{100 * row[n]['low']:5.1f}, {100 * row[n]['high']:5.1f}]" for n in names
+        )
         return f"{name:22}{row['tasks']:6}  " + "  ".join(cells)
 
     head = f"{'':22}{'tasks':>6}  " + "  ".join(f"{n.replace('_at_', '@') + ' %':>21}" for n in names)

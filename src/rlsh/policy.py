@@ -68,11 +68,12 @@ def load_policy(name_or_path: str | Path, device: str | torch.device = "cpu") ->
     try:
         about = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         config = ModelConfig(**about["model"])
+        trained_format, facts = about["format"], about["facts"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RlshError(f"{folder / CONFIG}: not a model's config ({error})") from None
-    if about["format"] != format_hash():
+    if trained_format != format_hash():
         raise RlshError(
-            f"{folder}: trained in chat format {about['format']}, this version speaks {format_hash()}; "
+            f"{folder}: trained in chat format {trained_format}, this version speaks {format_hash()}; "
             "its tokens would be misread: retrain it (make base), or use the version that made it"
         )
     try:
@@ -88,4 +89,4 @@ def load_policy(name_or_path: str | Path, device: str | torch.device = "cpu") ->
         raise RlshError(
             f"{folder / WEIGHTS}: does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}"
         ) from None
-    return Policy(model.to(device).eval(), Tokenizer.load(folder), about["facts"])
+    return Policy(model.to(device).eval(), Tokenizer.load(folder), facts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from rlsh.env.episode import EnvConfig
 from rlsh.env.record import record_session
 from rlsh.env.traces import trace, write_traces
 from rlsh.policy import load_policy, save_policy
+from rlsh.runfolder import read_records
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.sessions import session
 from rlsh.text.tokenizer import Tokenizer
@@ -40,14 +41,20 @@ class BaseConfig:
     sft: SftConfig = SftConfig()
 
 
-def recorded_sessions(sandbox: Sandbox, count: int, first: int = 0) -> Iterator[str]:
-    """Sessions number `first` to `first + count`, really run. Session seeds and their words never meet a held-out task."""
-    progress = Progress("sessions", count)
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for at in range(first, first + count, 256):
-            seeds = range(at, min(at + 256, first + count))
-            yield from pool.map(lambda s: record_session(sandbox, session(s), LIMITS), seeds)
-            progress.update(seeds.stop - first)
+def record_sessions(path: Path, sandbox: Sandbox, count: int) -> list[str]:
+    """The first `count` sessions as text, really run. `path` keeps them as they come: a second call goes on there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = [r["text"] for r in read_records(path)]
+    progress = Progress("sessions", count, len(texts))
+    with ThreadPoolExecutor(WORKERS) as pool, path.open("a", encoding="utf-8") as out:
+        for at in range(len(texts), count, 256):
+            seeds = range(at, min(at + 256, count))
+            found = list(pool.map(lambda s: record_session(sandbox, session(s), LIMITS), seeds))
+            out.writelines(json.dumps({"step": s, "text": t}) + "\n" for s, t in zip(seeds, found, strict=True))
+            out.flush()
+            texts += found
+            progress.update(seeds.stop)
+    return texts[:count]
 
 
 def prepare_data(
@@ -57,7 +64,7 @@ def prepare_data(
     if (out / MANIFEST).exists():
         return out
     plain = list(debian_texts() if paths is None else texts_under(paths))
-    recorded = list(recorded_sessions(sandbox, sessions)) if sandbox is not None and sessions else []
+    recorded = [] if sandbox is None else record_sessions(out / "sessions.jsonl", sandbox, sessions)
     tokenizer = Tokenizer.train(plain[::4] + recorded[:8000], vocab)
     # interleaved, so that the validation documents are of both kinds
     every = max(1, len(recorded) // max(1, len(plain)))
@@ -65,8 +72,7 @@ def prepare_data(
     for i, text in enumerate(plain):
         documents += [text, *recorded[i * every : (i + 1) * every]]
     documents += recorded[len(plain) * every :]
-    facts = {"plain_documents": len(plain), "sessions": len(recorded)}
-    write_shards(out, tokenizer, documents, facts)
+    write_shards(out, tokenizer, documents, {"plain_documents": len(plain), "sessions": len(recorded)})
     return out
 
 
@@ -98,5 +104,3 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
     shipped.mkdir(exist_ok=True)
     save_policy(shipped, load_policy(tuned), torch.bfloat16)
     return shipped
-
-

@@ -30,12 +30,14 @@ def test_trailing_mean_uses_the_past_only() -> None:
     assert [window(n) for n in (1, 39, 40, 200)] == [1, 1, 2, 10]
 
 
-@pytest.mark.parametrize("heights", [[0.5, 0.5, 0.5], [0.9, 0.98, 1.0], [0.0, 1.0], [1.0, 0.1, 0.12]])
-def test_labels_neither_overlap_nor_leave_the_top(heights: list[float]) -> None:
+@pytest.mark.parametrize(
+    "heights", [[0.5, 0.5, 0.5], [0.0, 0.01, 0.02], [0.9, 0.98, 1.0], [0.0, 1.0], [1.0, 0.1, 0.12]]
+)
+def test_labels_neither_overlap_nor_leave_the_axes(heights: list[float]) -> None:
     placed = spread(heights, 0.1)
     ordered = sorted(placed)
     assert all(b - a > 0.1 - 1e-9 for a, b in pairwise(ordered))
-    assert max(placed) <= 1.0
+    assert min(placed) >= 0.0 and max(placed) <= 1.0
     assert np.argsort(placed, kind="stable").tolist() == np.argsort(heights, kind="stable").tolist()
 
 
@@ -54,16 +56,31 @@ def test_long_tick_labels_push_the_axes_in() -> None:
 def test_panels_without_data_are_not_drawn() -> None:
     assert draw_all([]) == []
     assert [c.slug for c in draw_all([{"step": 1, "loss": 2.0}])] == ["loss"]
+    assert draw_all([{"step": 1, "lr": None, "seconds": {"total": 0.0}}]) == []
     assert len(draw_all([metrics(s) for s in (1, 2)])) == len(PANELS) + 2
 
 
 def test_lines_are_labelled_with_their_last_mean() -> None:
     charts = {c.slug: c for c in draw_all([metrics(s) for s in range(1, 41)])}
     assert {"39.5% all", "79% demonstrated", "19.8% reward only"} <= set(texts(charts["pass"].svg))
-    assert "50" in texts(charts["length"].svg)  # 400 tokens over 8 episodes
+    assert "50" in texts(charts["length"].svg)
     assert "2.5" in texts(charts["turns"].svg)
+    assert "12.5%" in texts(charts["truncated"].svg)
     assert {"0.002 k3", "0.001 k1"} <= set(texts(charts["kl"].svg))
     assert {"60% decode", "10% tools", "15% update", "5% other"} <= set(texts(charts["phases"].svg))
+
+
+def test_shares_keep_their_whole_scale() -> None:
+    charts = {c.slug: c for c in draw_all([metrics(s) for s in (1, 2)])}
+    for slug in ("pass", "informative"):  # a climb from 1% to 2% must not look like one to the top
+        assert {"0%", "100%"} <= set(texts(charts[slug].svg))
+    assert "0" in texts(charts["entropy"].svg)
+
+
+def test_phases_that_took_no_time_are_not_labelled() -> None:
+    seconds = {"decode": 3.0, "reference": 0.0, "update": 1.0, "total": 4.0}
+    (chart,) = draw_all([{"step": s, "seconds": seconds} for s in (1, 2)])
+    assert [t for t in texts(chart.svg) if "%" in t] == ["75% decode", "25% update"]
 
 
 def test_a_schedule_is_not_smoothed() -> None:
@@ -76,6 +93,9 @@ def test_one_step_draws_a_point_and_an_area() -> None:
     charts = {c.slug: c for c in draw_all([metrics(1)])}
     assert "<use" in charts["entropy"].svg
     assert "60% decode" in texts(charts["phases"].svg)
+    area = re.findall(r'<path d="([^"]+)"[^>]*fill: var\(--c1\)', charts["phases"].svg)[0]
+    x = [float(pair.split()[0]) for pair in re.split("[MLz]", area) if pair.strip()]
+    assert max(x) - min(x) > 100
     assert {"1", "2"} <= set(texts(charts["entropy"].svg))  # whole steps on the axis
 
 

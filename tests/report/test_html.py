@@ -72,7 +72,7 @@ def test_every_section_is_there(full: Path) -> None:
     assert {"evaluation", "curves", "episodes", "config"} <= set(ids)
     charts = ["pass", "loss", "kl", "entropy", "informative", "clip", "grad", "lr", "gap", "length", "turns"]
     assert [i for i in ids if i.startswith("chart-")] == [
-        f"chart-{c}" for c in [*charts, "trouble", "speed", "phases"]
+        f"chart-{c}" for c in [*charts, "truncated", "trouble", "speed", "phases"]
     ]
     for phrase in (
         "pass@1 on held-out tasks 31% → 84%",
@@ -90,6 +90,7 @@ def test_every_section_is_there(full: Path) -> None:
         "out/a.csv has the right bytes",
         "beta = 0.04",
         '"best_step": 40',
+        "14,000",  # tokens: 40 steps of 7 episodes of 50, the eighth lost to the host
         "7 min",  # 40 steps of 10 s
     ):
         assert phrase in page.text, phrase
@@ -104,6 +105,7 @@ def test_the_page_needs_nothing_outside_itself(full: Path) -> None:
     links = [v for name, v in page.attributes if name in ("src", "href", "xlink:href", "data", "action")]
     assert links and all(link.startswith("#") for link in links)
     assert not re.search(r"https?://|@import|url\((?!#)", text)
+    assert ("http-equiv", "Content-Security-Policy") in page.attributes
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in page.attributes
 
 
@@ -148,17 +150,13 @@ def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path) -> None:
     assert all(c.isprintable() or c in "\n\t" for c in text)
     # Two texts, one call with a name and a value, task, family, set, stop, reason, and the flag twice.
     assert page.text.count(SHOWN) == 12
-    assert (
-        page.text.count("alert(1)") == 14
-    )  # and the config, where a lone surrogate is no UTF-8; and the summary
+    assert page.text.count("alert(1)") == 14  # and the config, where a lone surrogate is no UTF-8; and the summary
     with pytest.raises(UnicodeEncodeError):  # the control: escaping markup alone could not even be written
         HOSTILE.encode("utf-8")
 
 
 def test_same_files_same_bytes(full: Path) -> None:
-    program = (
-        "import sys, pathlib; from rlsh.report import write_run_report as w; w(pathlib.Path(sys.argv[1]))"
-    )
+    program = "import sys, pathlib; from rlsh.report import write_run_report as w; w(pathlib.Path(sys.argv[1]))"
     pages = []
     for hash_seed in ("1", "2"):
         command = [sys.executable, "-c", program, str(full)]
@@ -214,9 +212,7 @@ def test_a_missing_folder_is_a_plain_error(tmp_path: Path) -> None:
 
 
 def test_a_supervised_run_has_its_two_curves(tmp_path: Path) -> None:
-    rows: list[Json] = [
-        {"step": s, "loss": 3.0 - 0.01 * s, "lr": 1e-3, "tokens_per_s": 900} for s in range(30)
-    ]
+    rows: list[Json] = [{"step": s, "loss": 3.0 - 0.01 * s, "lr": 1e-3, "tokens_per_s": 900} for s in range(30)]
     for s in (0, 15, 29):
         rows[s]["val_loss"] = 3.1 - 0.01 * s
     page = page_of(make_run(tmp_path, rows))
@@ -259,6 +255,7 @@ def test_verdict_without_an_evaluation_says_what_it_averages() -> None:
 def test_table_orders_sets_by_difficulty_and_leaves_gaps_open(tmp_path: Path) -> None:
     before, after = evaluation(0.31), evaluation(0.84)
     del before["by_family"]["bom"], before["pass_at_8"]
+    before["tasks"] = 30
     blocks = table(before, after)
     assert [title for title, _ in blocks] == [
         "",
@@ -277,6 +274,7 @@ def test_table_orders_sets_by_difficulty_and_leaves_gaps_open(tmp_path: Path) ->
     assert overall.tasks == 40 and bom.tasks == 5
     assert overall.cells[2].before is None and overall.cells[2].after is not None
     assert bom.cells[0].before is None
+    assert [title for title, _ in table(None, after | {"by_family": {}})] == [""]
     assert "? → 84%" in page_of(make_run(tmp_path, [], [], before, after)).text
 
 

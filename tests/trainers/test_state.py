@@ -88,9 +88,7 @@ def kill_at(k: int, when: str, act: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-def kill_everywhere(
-    tmp_path: Path, prepare: Callable[[Path], None], save: Save, allowed: set[str | None]
-) -> int:
+def kill_everywhere(tmp_path: Path, prepare: Callable[[Path], None], save: Save, allowed: set[str | None]) -> int:
     """Kill one save of step 10 at every call; count the kills after which something complete was lost."""
     lost = 0
     for when in ("before", "after"):
@@ -192,6 +190,19 @@ def test_the_newest_are_kept(tmp_path: Path) -> None:
         save_checkpoint(tmp_path, 1_000_001, writer("x"), keep=0)
 
 
+def test_a_step_saved_twice_holds_the_second(tmp_path: Path) -> None:
+    the_same_step(tmp_path)
+    assert content(save_checkpoint(tmp_path, 10, writer("new"))) == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000010"]
+
+
+def test_one_that_had_stepped_aside_gets_its_name_back(tmp_path: Path) -> None:
+    leftovers(tmp_path)
+    assert content(latest_checkpoint(tmp_path)) == "old"
+    save_checkpoint(tmp_path, 11, writer("new"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000010", "step-000011"]
+
+
 def test_later_steps_of_an_abandoned_history_go(tmp_path: Path) -> None:
     for step in (10, 20, 30):
         save_checkpoint(tmp_path, step, writer("abandoned"), keep=9)
@@ -222,9 +233,7 @@ def test_a_full_disk_keeps_the_old_one(tmp_path: Path) -> None:
     old = save_checkpoint(tmp_path, 5, state)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     for write in (plain, state):
-        resource.setrlimit(
-            resource.RLIMIT_FSIZE, (50_000, hard)
-        )  # a write takes what fits, the next one fails
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))  # a write takes what fits, the next one fails
         try:
             message = refusal(lambda: save_checkpoint(tmp_path, 10, write))  # noqa: B023
         finally:

@@ -11,7 +11,8 @@ from torch.utils.checkpoint import checkpoint
 
 
 def _chunk(hidden: Tensor, head: Tensor, targets: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-    logits = F.linear(hidden, head).float() / temperature  # (n, V)
+    logits = F.linear(hidden, head)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature  # (n, V)
     logp = F.log_softmax(logits, dim=-1)
     with torch.no_grad():
         entropy = -torch.where(logp.exp() > 0, logp.exp() * logp, 0.0).sum(-1)  # (n,)
@@ -21,7 +22,9 @@ def _chunk(hidden: Tensor, head: Tensor, targets: Tensor, temperature: float) ->
 def token_logprobs(
     hidden: Tensor, head: Tensor, targets: Tensor, *, temperature: float = 1.0, chunk: int = 2048
 ) -> tuple[Tensor, Tensor]:
-    """log p(target) and the entropy of its distribution, both (N,) fp32 nats, from `hidden` (N, C), `head` (V, C).
+    """log p(target) and the entropy of its distribution, both (N,) nats, from `hidden` (N, C), `head` (V, C).
+
+    Reduced in fp32, or in fp64 where the inputs are.
 
     The head runs on `chunk` rows at a time and is recomputed in the backward pass, so the peak is chunk * V
     whatever N is. Divided by the sampling temperature, so that sampler and scorer speak of one distribution.

@@ -65,7 +65,13 @@ def doctor(arguments: argparse.Namespace) -> None:
     from rlsh.sandbox.probe import probe
 
     rungs = probe()
-    say(arguments, *(f"{'ok  ' if r.ok else 'FAIL'}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "") for r in rungs))
+    say(
+        arguments,
+        *(
+            f"{'ok  ' if r.ok else 'FAIL'}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "")
+            for r in rungs
+        ),
+    )
     emit([vars(r) for r in rungs], arguments.json)
     if not all(r.ok for r in rungs):
         raise RlshError("no sandbox on this machine: commands that run tasks will refuse to start")
@@ -77,7 +83,12 @@ def tasks_build(arguments: argparse.Namespace) -> None:
     out = Path(arguments.out)
     with sandbox() as s:
         reports = build_task_files(
-            out, s, train=arguments.count, held_out=arguments.held_out, never_met=arguments.never_met, seed=arguments.seed
+            out,
+            s,
+            train=arguments.count,
+            held_out=arguments.held_out,
+            never_met=arguments.never_met,
+            seed=arguments.seed,
         )
     result = {
         name: {

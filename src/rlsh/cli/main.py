@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from rlsh.cli import commands
 from rlsh.config import ConfigError
 from rlsh.types import RlshError
 
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 RECIPE_HELP = "a shipped recipe's name or a TOML file"
 OVERRIDES_HELP = "dotted overrides, e.g. optim.lr=1e-4"
 
@@ -22,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
 
-    def verb(name: str, help: str, within: argparse._SubParsersAction | None = None) -> argparse.ArgumentParser:
+    def verb(name: str, help: str, within: Verbs | None = None) -> argparse.ArgumentParser:
         found = (within or verbs).add_parser(name, help=help, description=help)
         found.set_defaults(run=getattr(commands, name if within is None else f"tasks_{name}"))
         return found

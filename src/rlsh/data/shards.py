@@ -75,7 +75,7 @@ def open_shard(path: Path) -> Ids:
         with path.open("rb") as file:
             numpy_header = file.read(6) == b"\x93NUMPY"
         if numpy_header:
-            found = np.load(path, mmap_mode="r")
+            found: Ids = np.load(path, mmap_mode="r")
         else:
             found = np.memmap(path, dtype=np.uint16, mode="r")
     except FileNotFoundError:
@@ -87,14 +87,21 @@ def open_shard(path: Path) -> Ids:
     return found
 
 
+def _last_start(shard: Ids, length: int) -> int:
+    if len(shard) < length:
+        raise RlshError(
+            f"a shard of {len(shard)} tokens holds no row of {length}; add data or make model.block_size smaller"
+        )
+    return len(shard) - length
+
+
 def sample_rows(shard: Ids, rows: int, length: int, generator: torch.Generator) -> Tensor:
     """`rows` windows of `length` consecutive ids at random offsets. (rows, length) int64"""
-    starts = torch.randint(len(shard) - length + 1, (rows,), generator=generator).tolist()
+    starts = torch.randint(_last_start(shard, length) + 1, (rows,), generator=generator).tolist()
     return torch.from_numpy(np.stack([shard[s : s + length].astype(np.int64) for s in starts]))
 
 
 def fixed_rows(shard: Ids, rows: int, length: int) -> Tensor:
     """The same evenly spaced windows every time, for evaluation: no generator is touched. (rows, length) int64"""
-    last = len(shard) - length
-    starts: Sequence[int] = np.linspace(0, last, rows).astype(int).tolist()
+    starts: Sequence[int] = np.linspace(0, _last_start(shard, length), rows).astype(int).tolist()
     return torch.from_numpy(np.stack([shard[s : s + length].astype(np.int64) for s in starts]))

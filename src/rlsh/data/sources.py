@@ -1,10 +1,10 @@
 """Plain text that lies on a Debian machine: manuals, shell scripts, Python sources.
 
-| source  | where                              | licence                                            |
-|---------|------------------------------------|----------------------------------------------------|
-| manuals | /usr/share/man/man1 of GNU tools   | GPL-3.0-or-later (bash, coreutils, diffutils, findutils, grep, sed, tar, gzip), MIT-like (mawk) |
+| source  | where                              | licence                                                        |
+|---------|------------------------------------|----------------------------------------------------------------|
+| manuals | /usr/share/man/man1                | GPL-3.0-or-later (the GNU tools), MIT-like (mawk)              |
 | scripts | /usr/bin, /usr/sbin, /etc/init.d   | each by its package: GPL-2.0-or-later, BSD, MIT, public domain |
-| python  | the interpreter's standard library | PSF-2.0                                            |
+| python  | the interpreter's standard library | PSF-2.0                                                        |
 """
 
 from __future__ import annotations
@@ -68,15 +68,26 @@ MANUALS = [
     "comm",
     "join",
 ]
-_MACRO = re.compile(r"^[.'].*?(?:\"|\s|$)", re.MULTILINE)
-_ESCAPE = re.compile(r"\\(?:f\(?..?|s[-+]?\d|\*\(..|&|/|,|[|^])")
+_COMMENT = re.compile(r"^[.']?\\\".*\n?|\\\".*", re.MULTILINE)
+_REQUEST = re.compile(r"^[.']\s*\S*\s?")
+# font, size and string escapes with their argument; then a named glyph; then one character
+_ESCAPE = re.compile(r"\\(?:f(?:\(..|\[[^]]*\]|.)|s[-+]?\d+|\*(?:\(..|\[[^]]*\]|.)|\((..)|(.))")
+_GLYPHS = {"aq": "'", "cq": "'", "oq": "'", "dq": '"', "lq": '"', "rq": '"', "rs": "\\", "ti": "~", "ha": "^"}
+_CHARACTERS = {"e": "\\", "\\": "\\", "-": "-", ".": ".", "'": "'", "`": "`", " ": " ", "~": " ", "0": " "}
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    glyph, character = escape.groups(default="")
+    return _GLYPHS.get(glyph, "") + _CHARACTERS.get(character, "")
 
 
 def manual_text(source: str) -> str:
-    """Roff source -> readable text: requests and font changes dropped, the words and examples kept."""
-    text = _ESCAPE.sub("", source.replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\"))
-    lines = [_MACRO.sub("", line) if line[:1] in ".'" else line for line in text.splitlines()]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip() + "\n"
+    """Roff source -> readable text: comments, requests and font changes dropped, the words and examples kept."""
+    lines = [
+        _REQUEST.sub("", line) if line[:1] in (".", "'") else line for line in _COMMENT.sub("", source).splitlines()
+    ]
+    text = "\n".join(_ESCAPE.sub(_unescaped, line).rstrip() for line in lines)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def manuals() -> Iterator[str]:

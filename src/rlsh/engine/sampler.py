@@ -42,7 +42,7 @@ def uniforms(keys: npt.NDArray[np.uint64], counters: npt.NDArray[np.uint64]) -> 
     """
     with np.errstate(over="ignore"):
         z = _mix(keys + _GOLDEN * (_mix(counters + _GOLDEN) | np.uint64(1)))
-    return (z >> np.uint64(11)) * 2.0**-53
+    return (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mix(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rlsh.env.verify import verify_command
-from rlsh.sandbox.base import Limits, Sandbox
+from rlsh.sandbox.base import Limits, Sandbox, SandboxError
 from rlsh.tasks.families import FAMILIES, SET_OF, Draft
 from rlsh.tasks.task import Hidden, Task, TaskSet, with_id
 from rlsh.tasks.world import World, with_parents
@@ -68,20 +69,38 @@ def record(task: Task, sandbox: Sandbox) -> Task:
 
 
 def admit(task: Task, sandbox: Sandbox) -> str | None:
-    """Why `task` may not be used, or None. Broken fails, reference passes (again), doing nothing fails."""
+    """Why `task` may not be used, or None. Raises SandboxError where the host fails.
+
+    The reference passes again; the broken command, doing nothing and printing what the reference prints on the
+    visible files all fail. (Two drawings of the fixtures may well have equally many lines, say.)
+    """
 
     def passes(command: str) -> bool:
-        return verify_command(task, command, sandbox, LIMITS).reward == 1.0
+        verdict = verify_command(task, command, sandbox, LIMITS)
+        if verdict.infra:
+            raise SandboxError(verdict.reasons[0])
+        return verdict.reward == 1.0
 
+    reference = task.reference[-1].arguments["command"]
     if task.hidden.exit_code != 0:
         return "reference exits non-zero"
-    if not passes(task.reference[-1].arguments["command"]):
+    if not passes(reference):
         return "reference is not repeatable"
     if passes(task.broken):
         return "broken command passes"
     if passes(EMPTY_ACTION):
         return "empty action passes"
+    if "stdout" in task.checks:
+        with sandbox.open(task.files, LIMITS) as workspace:
+            visible = workspace.exec(reference).stdout
+        if visible == task.hidden.stdout and passes(literal_answer(visible)):
+            return "visible output passes"
     return None
+
+
+def literal_answer(stdout: bytes) -> str:
+    """The command that prints `stdout` and does nothing else."""
+    return f"printf %s {shlex.quote(stdout.decode(errors='surrogateescape'))}"
 
 
 def build_tasks(

@@ -60,7 +60,8 @@ class Episode:
         self.messages.append(turn)
         call = turn.call
         if call is None:
-            return self.end(StopReason.FINAL)
+            self.end(StopReason.FINAL)
+            return None
         return self._observe(
             lambda: run_tool(
                 call,
@@ -73,12 +74,14 @@ class Episode:
 
     def _observe(self, act: Callable[[], str]) -> Message | None:
         if self.turns >= self.config.max_turns:  # nobody would read the observation
-            return self.end(StopReason.TURNS)
+            self.end(StopReason.TURNS)
+            return None
         try:
             observation = Message("tool", act())
         except SandboxError as error:
             self.messages.append(Message("tool", f"(host fault: {error})"))
-            return self.end(StopReason.INFRA)
+            self.end(StopReason.INFRA)
+            return None
         self.messages.append(observation)
         return observation
 

@@ -3,76 +3,55 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HEADER = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
 
 
 class PatchError(ValueError):
     """The diff does not apply; the message is what the policy reads."""
 
 
-def apply_patch(old: str, diff: str) -> str:
-    """`old` after `diff`. Line ends are kept as they stand in the file, CRLF and a missing last newline included.
+@dataclass(frozen=True)
+class _Hunk:
+    begin: int  # how many lines of the file come before it
+    lines: list[tuple[str, str]]  # (' ', '-' or '+', the line with its end)
 
-    Hunk positions are taken from the header, as `patch --fuzz=0` without offsets would. Raises PatchError naming
-    the first line that does not match; nothing is applied then.
+
+def apply_patch(old: str, diff: str) -> str:
+    """`old` after `diff`. Raises PatchError naming the first thing that does not fit; nothing is applied then.
+
+    A hunk is tried where its header puts it and nowhere else (`patch --fuzz=0` would search). Where the diff is
+    silent the file decides: in a CRLF file a diff without carriage returns matches and its new lines get them,
+    and a last line without newline is matched without `\\ No newline at end of file`.
     """
-    source = _split(old)
-    lines = diff.split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
+    source, hunks = _split(old), _parse(diff)
+    literal = any(line.endswith("\r\n") for hunk in hunks for _, line in hunk.lines)
+    end = "\r\n" if old.partition("\n")[0].endswith("\r") else "\n"
     out: list[str] = []
-    cursor = at = hunks = 0
-    while at < len(lines):
-        header = _HUNK.match(lines[at])
-        if header is None:
-            if hunks and lines[at].strip():
-                raise PatchError(
-                    f"diff line {at + 1}: expected a hunk header '@@ -a,b +c,d @@', got {lines[at]!r}"
-                )
-            at += 1  # file headers and prose before the first hunk
-            continue
-        hunks += 1
-        start, length = int(header[1]), int(header[2] or 1)
-        new_length = int(header[4] or 1)
-        begin = start - 1 if length else start
-        if not cursor <= begin <= len(source):
-            raise PatchError(f"hunk {hunks} starts at line {start}; the file has {len(source)} lines")
-        out += source[cursor:begin]
-        cursor = begin
-        at += 1
-        while length or new_length or (at < len(lines) and lines[at].startswith("\\")):
-            if at == len(lines):
-                raise PatchError(
-                    f"hunk {hunks} ends early: {length} old and {new_length} new lines are missing"
-                )
-            kind, body = lines[at][:1] or " ", lines[at][1:]
-            if kind == "\\":  # "\ No newline at end of file" speaks of the line before
-                if at and lines[at - 1][:1] != "-" and out:
-                    out[-1] = out[-1].rstrip("\r\n")
-            elif kind in " -":
-                if cursor == len(source):
-                    raise PatchError(f"hunk {hunks}: {body!r} expected after the end of the file")
-                if source[cursor].rstrip("\r\n") != body.rstrip("\r"):
-                    raise PatchError(
-                        f"line {cursor + 1} is {source[cursor].rstrip()!r}, the diff expects {body!r}"
-                    )
-                if kind == " ":
-                    out.append(source[cursor])
-                    new_length -= 1
-                cursor += 1
-                length -= 1
-            elif kind == "+":
-                out.append(body.rstrip("\r") + _newline(source, cursor))
-                new_length -= 1
-            else:
-                raise PatchError(f"diff line {at + 1} starts with {kind!r}; expected ' ', '-', '+' or '\\'")
-            if length < 0 or new_length < 0:
-                raise PatchError(f"hunk {hunks} holds more lines than its header says")
-            at += 1
-    if not hunks:
-        raise PatchError("no hunk in the diff; write '@@ -a,b +c,d @@' and its lines")
-    return "".join(_closed(out + source[cursor:]))
+    cursor = 0
+    for number, hunk in enumerate(hunks, 1):
+        if hunk.begin < cursor:
+            raise PatchError(f"hunk {number} starts before the end of the hunk ahead of it")
+        if hunk.begin > len(source):
+            raise PatchError(f"hunk {number} starts after the end of the file, which has {len(source)} lines")
+        out += source[cursor : hunk.begin]
+        cursor = hunk.begin
+        for kind, line in hunk.lines:
+            if kind == "+":
+                out.append(line if literal else line.replace("\n", end))
+                continue
+            if cursor == len(source):
+                raise PatchError(f"the file ends after line {cursor}, the diff expects {_shown(line)}")
+            found = source[cursor]
+            if line not in (found, found + "\n") and (literal or line != found.replace("\r\n", "\n")):
+                raise PatchError(f"line {cursor + 1} is {_shown(found)}, the diff expects {_shown(line)}")
+            if kind == " ":
+                out.append(found)
+            cursor += 1
+    out += source[cursor:]
+    # what was the last line may have got others behind it
+    return "".join([line if line.endswith("\n") else line + end for line in out[:-1]] + out[-1:])
 
 
 def _split(text: str) -> list[str]:
@@ -80,12 +59,45 @@ def _split(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _newline(source: list[str], cursor: int) -> str:
-    """The line end that a new line takes over from its neighbour."""
-    near = source[min(cursor, len(source) - 1)] if source else "\n"
-    return "\r\n" if near.endswith("\r\n") else "\n"
+def _shown(line: str) -> str:
+    """A line in a message: without its newline, but one that has none says so."""
+    return repr(line[:-1]) if line.endswith("\n") else f"{line!r} without a newline"
 
 
-def _closed(lines: list[str]) -> list[str]:
-    """A line that was last without a newline and no longer is last gets one."""
-    return [line if line.endswith("\n") else line + _newline(lines, 0) for line in lines[:-1]] + lines[-1:]
+def _parse(diff: str) -> list[_Hunk]:
+    rows = diff.removesuffix("\n").split("\n")
+    if any(_HEADER.match(row) and row.endswith("\r") for row in rows):
+        rows = [row.removesuffix("\r") for row in rows]  # the diff itself went through CRLF
+    lines: list[str] = []
+    for row in rows:
+        if row.startswith("\\") and lines:  # "\ No newline at end of file" speaks of the line before
+            lines[-1] = lines[-1].removesuffix("\n")
+        else:
+            lines.append(row + "\n")
+    hunks: list[_Hunk] = []
+    rest = iter(lines)
+    for line in rest:
+        if header := _HEADER.match(line):
+            start, old, new = int(header[1]), int(header[2] or 1), int(header[3] or 1)
+            # "-3,0" stands after line 3, "-3,1" on it
+            hunks.append(_Hunk(start if old == 0 else start - 1, []))
+            while old or new:
+                line = next(rest, "")
+                if not line:
+                    raise PatchError(f"hunk {len(hunks)} ends early: {old} old and {new} new lines are missing")
+                kind, body = (" ", line) if line == "\n" else (line[0], line[1:])
+                if kind not in " -+":
+                    raise PatchError(f"hunk {len(hunks)}: {_shown(line)} must start with ' ', '-' or '+'")
+                old, new = old - (kind != "+"), new - (kind != "-")
+                if old < 0 or new < 0:
+                    raise PatchError(f"hunk {len(hunks)} has more lines than its header says: {_shown(line)}")
+                hunks[-1].lines.append((kind, body))
+        elif hunks and line.strip():
+            raise PatchError(
+                f"{_shown(line)} after hunk {len(hunks)}: its header counts fewer lines, or another file begins"
+            )
+    if not any(kind != " " for hunk in hunks for kind, _ in hunk.lines):
+        raise PatchError("the diff changes nothing; write '@@ -a,b +c,d @@', then lines with ' ', '-' or '+'")
+    if any(hunk.begin < 0 for hunk in hunks):
+        raise PatchError("a hunk starts at line 0, but lines count from 1")
+    return hunks

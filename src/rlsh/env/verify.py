@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError
 from rlsh.tasks.task import Hidden, Task
-from rlsh.types import Message, StopReason, Tree, Verdict
+from rlsh.types import Message, RlshError, StopReason, Tree, Verdict
 
 
 def final_command(messages: Sequence[Message]) -> str | None:
@@ -15,9 +15,7 @@ def final_command(messages: Sequence[Message]) -> str | None:
     return commands[-1] if commands else None
 
 
-def verify(
-    task: Task, messages: Sequence[Message], stop: StopReason, sandbox: Sandbox, limits: Limits
-) -> Verdict:
+def verify(task: Task, messages: Sequence[Message], stop: StopReason, sandbox: Sandbox, limits: Limits) -> Verdict:
     """Reward 1 if the answer does on the hidden fixtures what the reference did there, else 0 with reasons."""
     if stop is StopReason.INFRA:
         return Verdict(0.0, ("the sandbox failed",), infra=True)
@@ -30,7 +28,10 @@ def verify(
 
 
 def verify_command(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
-    """A host fault before the command started is `infra`; whatever happens after that is the command's own."""
+    """Runs `command` on the hidden fixtures. `infra` where the host failed; what the command did to itself is 0.
+
+    Raises RlshError where the task's own files do not fit into a workspace.
+    """
     try:
         workspace = sandbox.open(task.hidden.files, limits)
     except SandboxError as error:
@@ -41,6 +42,8 @@ def verify_command(task: Task, command: str, sandbox: Sandbox, limits: Limits) -
             tree = workspace.export()
         except SandboxError as error:
             return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
+        except RlshError as error:  # what it left behind cannot be read: more than fits, say
+            return Verdict(0.0, (str(error),))
     reasons = differences(task, task.hidden, result, tree)
     return Verdict(0.0 if reasons else 1.0, reasons)
 

@@ -107,7 +107,8 @@ class Decoder(nn.Module):
         x = F.dropout(x, self.config.dropout, self.training)
         for block in self.blocks:
             x = block(x, step)
-        return self.ln_f(x)
+        out: Tensor = self.ln_f(x)
+        return out
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., V) over the valid vocabulary, in the weights' dtype."""

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from rlsh.report.panels import GRID, INK, MUTED, PANELS, PHASES, SERIES, Panel, pass_rate
+from rlsh.report.panels import GRID, INK, MUTED, PANELS, PHASES, SERIES, Panel, Series, pass_rate
 from rlsh.report.records import Record
 
 Floats = NDArray[np.float64]
@@ -79,29 +79,28 @@ def draw_all(rows: Sequence[Record]) -> list[Chart]:
     """Every panel the metrics have data for: pass rate first, time per phase last. `rows` are by step."""
     steps = column(rows, "step")
     sets = {name for row in rows for name in row.get("by_set", {})}
-    charts = [
-        draw_lines(panel, steps, rows)
-        for panel in (pass_rate(sets), *PANELS)
-        if any(np.isfinite(column(rows, s.key)).any() for s in panel.series)
-    ]
-    if np.isfinite(column(rows, "seconds.total")).any():
+    panels = (pass_rate(sets), *PANELS)
+    charts = [draw_lines(panel, steps, lines) for panel in panels if (lines := lines_of(panel, rows))]
+    if np.nansum(column(rows, "seconds.total")) > 0:
         charts.append(draw_phases(steps, rows))
     return charts
 
 
-def draw_lines(panel: Panel, steps: Floats, rows: Sequence[Record]) -> Chart:
+def lines_of(panel: Panel, rows: Sequence[Record]) -> list[tuple[Series, Floats]]:
+    """The series of a panel that the metrics know, each with its values, (rows,), NaN where unknown."""
+    lines = [(series, column(rows, series.key)) for series in panel.series]
+    return [(series, y) for series, y in lines if np.isfinite(y).any()]
+
+
+def draw_lines(panel: Panel, steps: Floats, lines: Sequence[tuple[Series, Floats]]) -> Chart:
     """Faint: every step. Bold: the trailing mean, labelled at its end with its last value."""
     form = percent if panel.percent else number
-    divisor = np.maximum(column(rows, panel.per), 1) if panel.per else np.ones(len(rows))
     with mpl.rc_context(STYLE):
         figure, axes = new_axes(form)
         ends: list[End] = []
-        for series in panel.series:
-            y = column(rows, series.key) / divisor
-            known = np.isfinite(y)  # validation loss, say, is measured at some steps only
-            if not known.any():
-                continue
-            x, y = steps[known], y[known]
+        for series, values in lines:
+            known = np.isfinite(values)  # validation loss, say, is measured at some steps only
+            x, y = steps[known], values[known]
             width = window(len(y)) if panel.noisy else 1
             smooth = trailing_mean(y, width)
             if width > 1:
@@ -136,9 +135,7 @@ def draw_phases(steps: Floats, rows: Sequence[Record]) -> Chart:
         ]
         frame(axes, steps, ends)
         title = "Seconds per step, by phase"
-        look_for = (
-            "Decoding leads as a rule. A growing 'tools' is the sandbox, a growing 'update' longer episodes."
-        )
+        look_for = "Decoding leads as a rule. A growing 'tools' is the sandbox, a growing 'update' longer episodes."
         return Chart("phases", title, to_svg(figure, "phases", title), look_for)
 
 
@@ -222,16 +219,11 @@ def frame(axes: Axes, steps: Floats, ends: Sequence[End]) -> None:
 def to_svg(figure: Figure, slug: str, title: str) -> str:
     """The figure as an `<svg>` element that can stand beside others on one page, with reproducible bytes."""
     buffer = StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Type", "Format"))
-    figure.savefig(buffer, format="svg", metadata=nothing)
+    figure.savefig(buffer, format="svg")
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]  # an XML prolog has no place inside HTML
-    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    # matplotlib repeats its ids in every figure: keep those referred to, under the panel's name.
-    svg = svg.replace("xlink:href", "href")
-    used = set(re.findall(r'(?:url\(#|href="#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{slug}-{m[1]}"' if m[1] in used else "", svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{slug}-", svg)
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)  # dates and addresses
+    svg = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{slug}-", svg)  # matplotlib repeats its ids in every figure
     width, height = (72 * inches for inches in figure.get_size_inches())
     opening = f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title}">'
     svg = re.sub(r"<svg[^>]*>", opening, svg, count=1)

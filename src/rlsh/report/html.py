@@ -98,7 +98,7 @@ def render(run: Path) -> str:
 
 
 def read_metrics(path: Path) -> tuple[list[Record], list[int]]:
-    """One row per step, and the numbers of broken lines. Of a step that a resumed run repeated, the later row."""
+    """One row per step (the later one, where a resumed run repeated it) and the numbers of broken lines."""
     lines = list(read_jsonl(path))
     by_step = {line.record["step"]: line.record for line in lines if line.record is not None}
     return list(by_step.values()), [line.number for line in lines if line.record is None]
@@ -148,13 +148,13 @@ def verdict(before: Record | None, after: Record | None, rows: Sequence[Record])
 def facts(rows: Sequence[Record]) -> list[tuple[str, str]]:
     """The few totals one asks for first; those the metrics do not record are left out."""
     found = [("steps", f"{len(rows):,}")] if rows else []
-    for label, key in (
-        ("episodes", "episodes"),
-        ("tokens sampled", "completion_tokens"),
-        ("host failures", "infra"),
-        ("flagged", "flags"),
+    episodes, lost = column(rows, "episodes"), column(rows, "infra")
+    for label, values in (
+        ("episodes", episodes),
+        ("tokens sampled", column(rows, "completion_tokens") * (episodes - lost)),  # a mean over those not lost
+        ("host failures", lost),
+        ("flagged", column(rows, "flags")),
     ):
-        values = column(rows, key)
         if np.isfinite(values).any():
             found.append((label, f"{np.nansum(values):,.0f}"))
     seconds = column(rows, "seconds.total")

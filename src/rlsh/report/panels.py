@@ -23,11 +23,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One small multiple.
-
-    `span` fixes the y limits (None: from the data), `per` divides by another key, and what is not `noisy` is
-    drawn as it is instead of averaged.
-    """
+    """One small multiple. `span` fixes y limits (None: from the data); what is not `noisy` is never averaged."""
 
     slug: str
     title: str
@@ -35,7 +31,6 @@ class Panel:
     look_for: str
     span: tuple[float | None, float | None] = (0, None)
     percent: bool = False
-    per: str = ""
     noisy: bool = True
 
 
@@ -115,24 +110,25 @@ PANELS = (
         "Tokens sampled per episode",
         (Series("completion_tokens"),),
         "Should settle. Growth without a better pass rate means the policy has learnt to ramble.",
-        per="episodes",
     ),
     Panel(
         "turns",
         "Turns per episode",
         (Series("turns"),),
         "Falls when it stops guessing, rises when it looks before it acts. Read it beside the pass rate.",
-        per="episodes",
+    ),
+    Panel(
+        "truncated",
+        "Truncated episodes",
+        (Series("truncated"),),
+        "Share that ran out of turns or tokens. Near 0; if it stays high, the budget hides what it can do.",
+        percent=True,
     ),
     Panel(
         "trouble",
-        "Episodes in trouble",
-        (
-            Series("truncated", "truncated"),
-            Series("infra", "infra", ORANGE),
-            Series("flags", "flagged", PINK),
-        ),
-        "Near 0. Truncated: out of tokens. Infra: the host failed. Flagged: tampering, read those first.",
+        "Host failures and flags, episodes",
+        (Series("infra", "infra", ORANGE), Series("flags", "flagged", PINK)),
+        "Near 0. Infra: the host failed and the row is masked. Flagged: tampering; read those episodes.",
     ),
     Panel(
         "speed",

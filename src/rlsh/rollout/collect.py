@@ -161,6 +161,7 @@ def collect(
                     settle(item, observation)
                 clock.tools += time.monotonic() - started
         finally:
+            pool.shutdown(cancel_futures=True)  # a tool thread must not open a workspace after this
             for item in live.values():
                 item.episode.close()
     return [t for t in out if t is not None]

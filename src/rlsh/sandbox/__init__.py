@@ -2,7 +2,7 @@
 
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError, Workspace
 from rlsh.sandbox.bubblewrap import WorkspaceError, WorkspaceFileNotFoundError
-from rlsh.sandbox.probe import Rung, open_sandbox, probe
+from rlsh.sandbox.probe import Rung, open_sandbox
 
 __all__ = [
     "ExecResult",
@@ -14,5 +14,4 @@ __all__ = [
     "WorkspaceError",
     "WorkspaceFileNotFoundError",
     "open_sandbox",
-    "probe",
 ]

@@ -62,18 +62,16 @@ class Worker:
             self.process = subprocess.Popen(
                 worker_argv(bwrap),
                 stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,  # stderr stays ours: a worker writes there only what is a bug
                 env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is the parent's business; it ends workers by hanging up
             )
-        with self.lock:
-            try:
-                self._receive(GRACE_S)
-            except BaseException:
-                self.close()
-                raise
+        try:
+            self._receive(GRACE_S)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def alive(self) -> bool:
@@ -122,13 +120,10 @@ class Worker:
         return bytes(data)
 
     def _fault(self, reason: str) -> SandboxError:
-        """The worker is unusable: end it, and say what it last wrote to stderr."""
+        """The worker is unusable: end it. Its workspaces are lost; the pool's next `open` starts another."""
         self.process.kill()
         code = self.process.wait()
-        assert self.process.stderr is not None
-        lines = self.process.stderr.read().decode(errors="replace").strip().splitlines()
-        said = lines[-1] if lines else reason
-        return SandboxError(f"sandbox worker {self.process.pid} died (exit code {code}): {said}")
+        return SandboxError(f"sandbox worker {self.process.pid} is gone (exit code {code}): {reason}")
 
     def close(self) -> None:
         """Hang up. The worker kills what runs, exits, and its mounts go with it. Safe from any thread."""
@@ -139,6 +134,8 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        with self.lock:
+            self.socket.close()
 
 
 class BubblewrapWorkspace:

@@ -1,4 +1,4 @@
-"""What of the sandbox works on this machine, rung by rung; and the one way to get a sandbox: all of it or none."""
+"""What of the sandbox works on this machine, rung by rung; and the one way to get it: whole, or an error."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ CONTAINER = "run rlsh in a Linux container or virtual machine"
 SELF_TEST = """
 echo "uid $(id -u)"
 grep CapEff /proc/self/status
-(: </dev/tcp/127.0.0.1/9) 2>/dev/null && echo "reached a port"
-grep -v -e lo: -e '|' /proc/net/dev
+tail -n +2 /proc/net/route
 (: >/usr/rlsh-probe || : >/rlsh-probe) 2>/dev/null && echo "wrote outside /work"
 unshare --user true 2>/dev/null && echo "made a user namespace"
 echo done >out && cat out
@@ -30,7 +29,7 @@ SELF_TEST_OUTPUT = "uid 1000\nCapEff:\t0000000000000000\ndone\n"
 
 @dataclass(frozen=True)
 class Rung:
-    """One step of the ladder: what was tried, whether it held, what was seen, and the way out if it did not."""
+    """One step of the ladder: what was tried, whether it held, what was seen, and the way out if not."""
 
     name: str
     ok: bool
@@ -74,16 +73,16 @@ def read_setting(name: str) -> str:
     return path.read_text().strip() if path.exists() else ""
 
 
-def unshare_way_out(root: bool, setting: Callable[[str], str] = read_setting) -> str:
-    """Why namespaces are refused here, as the command that allows them."""
-    if setting("kernel.apparmor_restrict_unprivileged_userns") == "1" and not root:
+def way_out_of(privileged: bool, setting: Callable[[str], str] = read_setting) -> str:
+    """What allows the namespaces that were refused to a process with, or without, root's capabilities."""
+    if not privileged and setting("kernel.apparmor_restrict_unprivileged_userns") == "1":
         return "Ubuntu 24.04 and later: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-    if setting("kernel.unprivileged_userns_clone") == "0" and not root:
+    if not privileged and setting("kernel.unprivileged_userns_clone") == "0":
         return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
     if setting("user.max_user_namespaces") == "0":
         return "sudo sysctl -w user.max_user_namespaces=15000"
     return (
-        "a container without CAP_SYS_ADMIN? start it with --cap-add SYS_ADMIN "
+        "if this is a container without CAP_SYS_ADMIN, start it with --cap-add SYS_ADMIN "
         "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
     )
 
@@ -111,7 +110,7 @@ def probe_unshare() -> Rung:
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode == 0:
         return Rung("unshare", True, "a private mount namespace" + (" as root" if os.geteuid() == 0 else ""))
-    return Rung("unshare", False, run.stderr.strip(), unshare_way_out(os.geteuid() == 0))
+    return Rung("unshare", False, run.stderr.strip(), way_out_of(privileged=os.geteuid() == 0))
 
 
 def probe_bwrap() -> Rung:
@@ -125,7 +124,7 @@ def probe_bwrap() -> Rung:
 
 def probe_run() -> Rung:
     """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
-    way_out = unshare_way_out(os.geteuid() == 0)
+    way_out = way_out_of(privileged=False)  # whoever we are, bwrap runs without root's capabilities
     try:
         with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
             result = workspace.exec(SELF_TEST)

@@ -16,7 +16,7 @@ an unasked reply: the set-up's.
 """
 
 # Nearly every call here goes by directory descriptor, which pathlib does not know.
-# ruff: noqa: PTH
+# ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH110, PTH112, PTH114, PTH115, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -140,8 +140,12 @@ def tree_faults(path: str) -> Iterator[None]:
     except FileNotFoundError:
         raise Refused("missing", f"{path!r} does not exist in the workspace") from None
     except OSError as error:
-        why = "is a link, and links are not followed" if error.errno == errno.ELOOP else error.strerror
-        raise Refused("path", f"{path!r}: {why}") from None
+        why = {
+            errno.ELOOP: "is a link, and links are not followed",
+            errno.ENOTDIR: "leads through something that is not a directory (links are not followed)",
+            errno.ENOSPC: "does not fit, see workspace_mb and inodes in its Limits",
+        }.get(error.errno or 0, f"cannot be used: {error.strerror}")
+        raise Refused("path", f"{path!r} {why}") from None
 
 
 def write_all(fd: int, content: bytes) -> None:
@@ -309,9 +313,17 @@ def rlimits(limits: dict[str, Any]) -> list[tuple[int, int, int]]:
 
 
 def reap_all(pid: int) -> int:
-    """Wait for bwrap and for every orphan of its namespace; bwrap's exit code, or -signal."""
+    """Kill and wait for what is left: bwrap if it still runs, then its orphans, which become ours.
+
+    A namespace's first process is reported dead only after all others in it, so nothing outlives this call.
+    The exit code of `pid`, or -signal. Killing by hand covers a bwrap that died before it said what its
+    children inherit; where the kernel keeps no list of children, `--die-with-parent` is all there is.
+    """
     code = 0
     while True:
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/self/task/{os.getpid()}/children") as file:
+            for child in file.read().split():
+                os.kill(int(child), signal.SIGKILL)
         try:
             died, status = os.waitpid(-1, 0)
         except ChildProcessError:
@@ -327,11 +339,11 @@ class Worker:
         self.control, self.hidden = control, hidden
         self.parent = os.pidfd_open(parent)  # a socket's end may live on in a forked sibling; this cannot
         if os.getppid() != parent:
-            raise Orphaned
+            raise HostFault("its parent is gone")
         self.uid = candidate_uid()
         self.open: dict[int, Workspace] = {}
         self.count = 0
-        # Orphans of a killed bwrap become ours, so that waiting for them proves that none is left.
+        # A dead bwrap's orphans become our children: see reap_all.
         check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
         os.umask(0o022)
         self.base = mount_point(sys.base_prefix, bwrap, __file__)
@@ -600,12 +612,12 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         worker = Worker(control, int(sys.argv[1]), sys.argv[2], sys.argv[3:])
-        send(control, {"ok": worker.bwrap})
-        worker.serve()
     except (HostFault, OSError) as error:
         send(control, {"error": "host", "message": str(error)})
-    except Orphaned:
-        pass
+        return
+    with contextlib.suppress(Orphaned, BrokenPipeError):
+        send(control, {"ok": worker.bwrap})
+        worker.serve()
 
 
 if __name__ == "__main__":

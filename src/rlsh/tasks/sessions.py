@@ -58,7 +58,7 @@ def _place(w: World) -> Place:
         f"{directory}/{inner}": text(*w.lines(w.size(1, 3))),
         run: script("#!/bin/sh", f"echo {w.word()}"),
     }
-    kept = dict(w.rng.sample(sorted(files.items()), w.size(2, 4)))
+    kept = dict(w.rng.sample(sorted(files.items()), min(w.size(2, 4), len(files))))
     kept.setdefault(prose, files[prose])
     return Place(prose, numbers, directory, inner, run, (a, b), with_parents(kept))
 

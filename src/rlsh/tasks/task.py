@@ -49,6 +49,10 @@ class Task:
     source: str = "rlsh"
     licence: str = "MIT"
 
+    def __post_init__(self) -> None:
+        if not self.checks or not self.reference:  # an exit code alone must never be a pass
+            raise ValueError("checks and reference must not be empty")
+
     @property
     def prompt(self) -> str:
         """The user's message: what is wanted, what was tried, what came of it."""
@@ -58,8 +62,7 @@ class Task:
     def content_hash(self) -> str:
         """Names the generated specification, not what was recorded while running it."""
         spec = to_json(self)
-        for recorded in ("error", "hash", "id"):
-            spec.pop(recorded, None)
+        del spec["error"], spec["id"]
         spec["hidden"] = {"files": spec["hidden"]["files"]}
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -76,9 +79,7 @@ def _bytes_to_json(raw: bytes) -> dict[str, str]:
 
 
 def _bytes_from_json(value: Mapping[str, Any]) -> bytes:
-    return (
-        str(value["text"]).encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
-    )
+    return str(value["text"]).encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
 
 
 def _tree_from_json(value: Mapping[str, Any]) -> Tree:
@@ -123,6 +124,8 @@ def _one_of(value: Any, allowed: tuple[str, ...], key: str) -> Any:
 
 def from_json(value: Mapping[str, Any]) -> Task:
     """Raises KeyError, TypeError or ValueError on a malformed record; `read_tasks` turns them into one line."""
+    if not isinstance(value, dict):
+        raise TypeError(f"a task is a JSON object, not {value!r:.40}")
     if value["schema"] != SCHEMA:
         raise ValueError(f"schema = {value['schema']!r}; this version reads schema {SCHEMA}")
     hidden = value["hidden"]
@@ -147,8 +150,6 @@ def from_json(value: Mapping[str, Any]) -> Task:
         source=str(value["source"]),
         licence=str(value["licence"]),
     )
-    if not task.checks or not task.reference:
-        raise ValueError("checks and reference must not be empty")
     task = with_id(task)
     if value["id"] != task.id:
         raise ValueError(f"id {value['id']!r} does not match the content, whose id is {task.id!r}")
@@ -165,7 +166,9 @@ def write_tasks(path: Path, tasks: Iterable[Task]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")
         partial.write_text(
-            "".join(json.dumps(to_json(t), ensure_ascii=False) + "\n" for t in tasks), encoding="utf-8"
+            # ASCII, because a file's name need not be Unicode: its stray bytes are lone surrogates here
+            "".join(json.dumps(to_json(t)) + "\n" for t in tasks),
+            encoding="utf-8",
         )
         partial.replace(path)
     except OSError as error:
@@ -188,7 +191,7 @@ def read_tasks(path: Path) -> list[Task]:
             tasks.append(from_json(json.loads(line)))
         except KeyError as error:
             raise RlshError(f"{path}, line {number}: key {error} is missing") from None
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise RlshError(f"{path}, line {number}: {error}") from None
     if not tasks:
         raise RlshError(f"{path}: no task in it")

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from rlsh.text.dialect import bad_call_observation, edit_observation, exec_observation
-from rlsh.text.tokenizer import RESERVED, Tokenizer
+from rlsh.text.dialect import Dialect, bad_call_observation, edit_observation, exec_observation
+from rlsh.text.tokenizer import Tokenizer
 from rlsh.types import BadCall, Message, ToolCall
 
 # name -> its arguments in order (iclaw's names); the last one is the body
@@ -73,7 +74,7 @@ def parse_turn(
     if not body.strip():
         return BadCall(f"{name} needs its {last} on the lines after the first")
     return Message(
-        "assistant", tokenizer.decode(before), ToolCall(name, {**dict(zip(leading, inline)), last: body})
+        "assistant", tokenizer.decode(before), ToolCall(name, {**dict(zip(leading, inline, strict=True)), last: body})
     )
 
 
@@ -82,18 +83,19 @@ def format_hash() -> str:
 
     It is computed from rendered examples, so any change of the rendering changes it.
     """
-    calls = [call_text(ToolCall(n, {a: f"<{a}>" for a in args})) for n, args in SIGNATURES.items()]
-    observations = [
-        f(d)
-        for d in ("rlsh", "iclaw")
-        for f in (
-            lambda d: exec_observation(d, b"out", b"err\n", 0, None, 99),
-            lambda d: exec_observation(d, b"", b"", 1, None, 99),
-            lambda d: exec_observation(d, b"x" * 99, b"", 3, None, 9),
-            lambda d: exec_observation(d, b"part", b"", 137, 5.0, 99),
-            lambda d: edit_observation(d, "a.txt", None),
-            lambda d: edit_observation(d, "a.txt", "no such file"),
-        )
-    ]
-    text = "\x1e".join([*RESERVED, *calls, *observations, bad_call_observation("reason")])
+    calls = [ToolCall(name, {a: f"<{a}>" for a in arguments}) for name, arguments in SIGNATURES.items()]
+    chat = [Message("system", "s"), Message("user", "u"), *(Message("assistant", "a", call) for call in calls)]
+    tokenizer = Tokenizer.of_bytes()  # what is frozen is the order of the pieces, whatever the vocabulary
+    ids, mask = encode(tokenizer, [*chat, Message("tool", "t"), Message("assistant", "a")])
+    outcomes: Sequence[tuple[bytes, bytes, int, float | None, int]] = (
+        (b"out", b"err\n", 0, None, 99),
+        (b"", b"", 1, None, 99),
+        (b"x" * 99, b"", 3, None, 9),
+        (b"part", b"", 137, 5.0, 99),
+        (b"\x1b[1mbold\x1b(B \x1b]0;title\x07\ttab\r\n\xff", b"", 0, None, 99),
+    )
+    dialects: tuple[Dialect, ...] = get_args(Dialect)
+    observations = [exec_observation(d, *outcome) for d in dialects for outcome in outcomes]
+    observations += [edit_observation(d, "a.txt", error) for d in dialects for error in (None, "no such file")]
+    text = "\x1e".join([tokenizer.decode(ids), str(mask), *observations, bad_call_observation("reason")])
     return hashlib.sha256(text.encode()).hexdigest()[:16]

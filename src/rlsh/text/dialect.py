@@ -12,8 +12,10 @@ from typing import Literal
 
 Dialect = Literal["rlsh", "iclaw"]
 
-# CSI and OSC sequences, then every other control character but newline and tab
-_CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f]")
+# CSI and OSC sequences, other escapes (`tput sgr0` ends in one), then every control character but newline and tab
+_CONTROL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
 
 
 def clean(raw: bytes, limit: int) -> str:

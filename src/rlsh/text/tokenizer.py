@@ -49,7 +49,8 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of `ids`; reserved tokens appear by name, bytes that are not UTF-8 as U+FFFD."""
-        out, run = [], []
+        out: list[str] = []
+        run: list[int] = []
         for i in ids:
             if i in self._names:
                 out += [self._bpe.decode(run, skip_special_tokens=False), self._names[i]]
@@ -86,6 +87,12 @@ class Tokenizer:
         )
         bpe.train_from_iterator(texts, trainer)
         return cls(bpe)
+
+    @classmethod
+    def of_bytes(cls) -> Tokenizer:
+        """One id a byte, no merges: 256 ids and the reserved ones."""
+        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+        return cls(_empty(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[])))
 
     @classmethod
     def gpt2(cls, folder: Path | None = None) -> Tokenizer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -93,9 +93,7 @@ def padded(batch: Batch, rows: Sequence[Sequence[float]]) -> Tensor:
 
 
 @torch.no_grad()
-def reference_logps(
-    reference: Decoder, trajectories: Sequence[Trajectory], config: GrpoConfig
-) -> list[list[float]]:
+def reference_logps(reference: Decoder, trajectories: Sequence[Trajectory], config: GrpoConfig) -> list[list[float]]:
     """Log-probs of the sampled tokens under the policy before RL, one list a trajectory."""
     out: list[list[float]] = [[] for _ in trajectories]
     rows = [(t.ids, t.mask) for t in trajectories]
@@ -186,10 +184,17 @@ def pick_tasks(tasks: Sequence[Task], count: int, generator: torch.Generator) ->
     return list(picked.values())
 
 
-def grpo_steps(
-    config: GrpoConfig, sandbox: Sandbox, resume: bool = False, label: str = "grpo"
-) -> Iterator[dict[str, Any]]:
-    """Trains, yielding each step's metrics once they are written. Close it, or exhaust it, to save and unlock."""
+def grpo(
+    config: GrpoConfig,
+    sandbox: Sandbox,
+    resume: bool = False,
+    on_step: Callable[[dict[str, Any]], None] = lambda record: None,
+) -> Path:
+    """Trains; returns the run's folder. `on_step` is given each step's metrics once they are written.
+
+    Raises RlshError where a file is missing or damaged, where sampler and trainer disagree, and where the
+    sandbox failed for a whole step; KeyboardInterrupt after a Ctrl-C, the step finished and saved.
+    """
     policy = load_policy(config.model)
     reference = load_policy(config.model).model.requires_grad_(False)
     model = policy.model
@@ -198,7 +203,7 @@ def grpo_steps(
     generators = {"tasks": torch.Generator().manual_seed(config.seed)}
     with RunFolder.create(config.out, to_toml(config), resume) as run, Interruptible() as interrupt:
         start, _ = resume_run(run, policy, optimizer, generators)
-        progress = Progress(label, config.steps, start)
+        progress = Progress("grpo", config.steps, start)
         for step in range(start + 1, config.steps + 1):
             began = time.monotonic()
             clock = PhaseClock()
@@ -245,29 +250,18 @@ def grpo_steps(
                 for t, a in zip(trajectories, advantages.tolist(), strict=True):
                     run.append("trajectories", trajectory_record(step, t, a))
             run.append("metrics", record)
-            last = step == config.steps or interrupt.stop
-            if step % config.save_every == 0 or last:
-                policy.facts["grpo_steps"] = step
-                save_run(run, step, policy, optimizer, generators)
             progress.update(
                 step,
                 f"reward {record['reward']:.2f}  KL {record['kl_k3']:.3f}  entropy {record['entropy']:.2f}  "
                 f"{record['tokens_per_s']['decode']:.0f} tok/s",
             )
-            yield record
-            if interrupt.stop:
+            on_step(record)
+            stopping = interrupt.stop  # read once: a Ctrl-C from here on belongs to the next step
+            if step % config.save_every == 0 or step == config.steps or stopping:
+                policy.facts["grpo_steps"] = step
+                save_run(run, step, policy, optimizer, generators)
+            if stopping:
                 raise KeyboardInterrupt
-
-
-def grpo(
-    config: GrpoConfig,
-    sandbox: Sandbox,
-    resume: bool = False,
-    on_step: Callable[[int], None] = lambda s: None,
-) -> Path:
-    """Runs `grpo_steps` to its end; the folder of the run."""
-    for record in grpo_steps(config, sandbox, resume):
-        on_step(record["step"])
     return config.out
 
 

@@ -20,7 +20,7 @@ from rlsh.runfolder import RunFolder
 from rlsh.text.tokenizer import Tokenizer
 from rlsh.trainers.optim import OptimConfig, lr_at, make_optimizer, optimizer_step
 from rlsh.trainers.progress import Interruptible, Progress
-from rlsh.trainers.resume import resume_run, save_run
+from rlsh.trainers.resume import resume_run, save_run, streams
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
     train, val = open_shard(config.data / "train.bin"), open_shard(config.data / "val.bin")
     length = config.model.block_size + 1
     val_rows = fixed_rows(val, config.eval_rows, length)
-    generators = {
-        name: torch.Generator().manual_seed(config.seed + i) for i, name in enumerate(("init", "data"))
-    }
+    generators = streams(config.seed, "init", "data")
     shape = ModelConfig(vocab_size=tokenizer.vocab_size, **vars(config.model))
     policy = Policy(Decoder(shape, generators["init"]), tokenizer)
     model = policy.model
@@ -99,8 +97,7 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
                 "grad_norm": norm,
                 "tokens_per_s": {"update": rows.numel() / seconds},
             }
-            last = step == config.steps or interrupt.stop
-            if step % config.eval_every == 0 or last:
+            if step % config.eval_every == 0 or step == config.steps:
                 record["val_loss"] = evaluate(model, val_rows, config.rows)
                 if record["val_loss"] < best:
                     best = record["val_loss"]
@@ -108,9 +105,10 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
                     replace_policy(best_folder, policy)
             run.append("metrics", record)
             progress.update(step, f"loss {record['loss']:.3f}  best val {best:.3f}")
-            if step % config.save_every == 0 or last:
+            stopping = interrupt.stop
+            if step % config.save_every == 0 or step == config.steps or stopping:
                 save_run(run, step, policy, optimizer, generators, {"best": best})
-            if interrupt.stop:
+            if stopping:
                 raise KeyboardInterrupt
     return best_folder
 

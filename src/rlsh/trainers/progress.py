@@ -25,9 +25,7 @@ class Progress:
         self._printed = now
         done = step - self.start
         left = (now - self._began) / done * (self.total - step) if done else 0.0
-        line = (
-            f"{self.label} {step}/{self.total}  {text}  {_clock(now - self._began)} gone, {_clock(left)} left"
-        )
+        line = f"{self.label} {step}/{self.total}  {text}  {_clock(now - self._began)} gone, {_clock(left)} left"
         end = "\n" if last or not self._live else ""
         print(f"\r\x1b[2K{line}" if self._live else line, end=end, file=sys.stderr, flush=True)
 

@@ -23,6 +23,12 @@ from rlsh.trainers.state import (
 STATE = "trainer.pt"
 
 
+def streams(seed: int, *names: str) -> dict[str, torch.Generator]:
+    """One seeded generator a purpose, and torch's own under "dropout": F.dropout takes no other."""
+    found = {name: torch.Generator().manual_seed(seed + i) for i, name in enumerate(names)}
+    return found | {"dropout": torch.default_generator.manual_seed(seed + len(names))}
+
+
 def save_run(
     run: RunFolder,
     step: int,

@@ -11,13 +11,14 @@ import torch
 
 from rlsh.config import to_toml
 from rlsh.env.traces import read_traces
+from rlsh.models.transformer import Decoder
 from rlsh.policy import load_policy
 from rlsh.runfolder import RunFolder
 from rlsh.text.chat import encode
 from rlsh.trainers.optim import OptimConfig, lr_at, make_optimizer, optimizer_step
 from rlsh.trainers.pretrain import replace_policy
 from rlsh.trainers.progress import Interruptible, Progress
-from rlsh.trainers.resume import resume_run, save_run
+from rlsh.trainers.resume import resume_run, save_run, streams
 from rlsh.trainers.scoring import micro_batches, score
 
 Rows = Sequence[tuple[list[int], list[int]]]
@@ -38,12 +39,12 @@ class SftConfig:
 
 
 @torch.no_grad()
-def mean_loss(policy_model: torch.nn.Module, rows: Rows, token_budget: int) -> float:
+def mean_loss(model: Decoder, rows: Rows, token_budget: int) -> float:
     """Mean negative log-prob (nats) over all assistant tokens of `rows`."""
-    policy_model.eval()
+    model.eval()
     total, count = 0.0, 0
-    for batch in micro_batches(rows, token_budget, policy_model.device):  # type: ignore[arg-type]
-        logp, _ = score(policy_model, batch)  # type: ignore[arg-type]
+    for batch in micro_batches(rows, token_budget, model.device):
+        logp, _ = score(model, batch)
         total -= float(logp.sum())
         count += batch.tokens
     return total / count
@@ -57,7 +58,7 @@ def sft(config: SftConfig, resume: bool = False) -> Path:
     rows = [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
     held = max(1, int(len(rows) * config.val_share))
     train_rows, val_rows = rows[:-held], rows[-held:]
-    generators = {"data": torch.Generator().manual_seed(config.seed)}
+    generators = streams(config.seed, "data")
     optimizer = make_optimizer(model, config.optim)
     best_folder = config.out / "best"
 
@@ -86,16 +87,17 @@ def sft(config: SftConfig, resume: bool = False) -> Path:
                 "grad_norm": norm,
                 "tokens_per_s": {"update": sum(b.ids.numel() for b in batches) / (time.monotonic() - began)},
             }
-            last = step == config.steps or interrupt.stop
-            if step % config.eval_every == 0 or last:
+            if step % config.eval_every == 0 or step == config.steps:
                 record["val_loss"] = mean_loss(model, val_rows, config.micro_batch_tokens)
                 if record["val_loss"] < best:
                     best = record["val_loss"]
                     policy.facts |= {"sft_traces": len(train_rows), "sft_steps": step, "sft_val_loss": best}
                     replace_policy(best_folder, policy)
-                save_run(run, step, policy, optimizer, generators, {"best": best})
             run.append("metrics", record)
             progress.update(step, f"loss {loss:.3f}  best val {best:.3f}")
-            if interrupt.stop:
+            stopping = interrupt.stop
+            if step % config.eval_every == 0 or step == config.steps or stopping:
+                save_run(run, step, policy, optimizer, generators, {"best": best})
+            if stopping:
                 raise KeyboardInterrupt
     return best_folder

@@ -1,0 +1,90 @@
+"""What reward taught, against the same wall-clock of more supervised training on the same demonstrations.
+
+    python benchmarks/rl_vs_sft.py runs/demo [runs/demo-seed1 …] --out runs/rl-vs-sft
+
+For each finished demo: its seconds of GRPO are measured, the base is trained on for as long on the demonstrations
+it was made from, and both are compared task by task on the demo's held-out tasks. Prints pass@1 by set with the
+paired difference and its 95% interval, and writes it all to OUT/result.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from rlsh.config import find_recipe, load
+from rlsh.demo import gain
+from rlsh.env.episode import EnvConfig
+from rlsh.env.traces import write_traces
+from rlsh.policy import load_policy
+from rlsh.recipe_base import BaseConfig, demonstrations
+from rlsh.rollout.collect import RolloutConfig
+from rlsh.rollout.evaluate import evaluate
+from rlsh.runfolder import read_records
+from rlsh.sandbox.probe import open_sandbox
+from rlsh.tasks.task import read_tasks
+from rlsh.trainers.optim import OptimConfig
+from rlsh.trainers.sft import SftConfig, sft
+
+CALIBRATION_STEPS = 30
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("demos", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("runs/rl-vs-sft"))
+    parser.add_argument("--lr", type=float, default=2e-4)
+    arguments = parser.parse_args()
+    base = load(BaseConfig, find_recipe("base"))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    results = []
+    with open_sandbox() as sandbox:
+        traces = arguments.out / "traces.jsonl"
+        if not traces.exists():
+            write_traces(traces, demonstrations(sandbox, base.demonstrations, base.seed + 1, base.env))
+
+        def train(name: str, steps: int) -> float:
+            began = time.monotonic()
+            sft(
+                SftConfig(
+                    traces=traces,
+                    out=arguments.out / name,
+                    steps=steps,
+                    rows=base.sft.rows,
+                    eval_every=max(steps, CALIBRATION_STEPS),
+                    optim=OptimConfig(lr=arguments.lr, schedule="cosine", min_lr=arguments.lr / 10, weight_decay=0.1),
+                )
+            )
+            return time.monotonic() - began
+
+        per_step = train(f"calibration-{time.time_ns()}", CALIBRATION_STEPS) / CALIBRATION_STEPS
+        for demo in arguments.demos:
+            budget = sum(r["seconds"]["total"] for r in read_records(demo / "metrics.jsonl"))
+            steps = int(budget / per_step)
+            spent = train(demo.name, steps)
+            held_out = read_tasks(demo / "tasks" / "held_out.jsonl")
+            seed = json.loads((demo / "summary.json").read_text())["seed"]
+            supervised = evaluate(
+                load_policy(arguments.out / demo.name), held_out, sandbox, EnvConfig(), RolloutConfig(), seed=seed
+            )
+            reinforced = json.loads((demo / "eval-after.json").read_text())
+            row = {"demo": str(demo), "seed": seed, "grpo_seconds": budget, "sft_seconds": spent, "sft_steps": steps}
+            for name in ("demonstrated", "reward_only", "never_met"):
+                row[name] = {
+                    "sft": supervised["by_set"][name]["pass_at_1"],
+                    "grpo": reinforced["by_set"][name]["pass_at_1"],
+                    "grpo_minus_sft": gain(supervised, reinforced, name, seed),
+                }
+                d = row[name]["grpo_minus_sft"]
+                print(
+                    f"seed {seed}  {name:14} SFT {row[name]['sft']['value']:.3f}  GRPO {row[name]['grpo']['value']:.3f}"
+                    f"  difference {d['value']:+.3f} [{d['low']:+.3f}, {d['high']:+.3f}]"
+                )
+            results.append(row)
+    (arguments.out / "result.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

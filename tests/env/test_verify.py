@@ -1,0 +1,182 @@
+"""What earns 1, what earns 0, and what is the host's own fault."""
+
+import os
+import shlex
+import signal
+from dataclasses import replace
+
+import pytest
+
+from rlsh.env.build import literal_answer
+from rlsh.env.verify import final_command, verify, verify_command
+from rlsh.sandbox.base import Limits, SandboxError
+from rlsh.sandbox.probe import open_sandbox
+from rlsh.types import Message, StopReason, ToolCall
+
+LIMITS = Limits(wall_s=1.0)
+VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
+
+
+@pytest.fixture(scope="module")
+def task(make_task):
+    return make_task("sort -n a.txt", VISIBLE, HIDDEN, broken="sort a.txt")
+
+
+@pytest.fixture(scope="module")
+def tree_task(make_task):
+    return make_task("sort -n -o a.txt a.txt", VISIBLE, HIDDEN, checks=("tree",))
+
+
+def said(*commands, final="done"):
+    calls = [Message("assistant", call=ToolCall("exec", {"command": c})) for c in commands]
+    return [Message("user", "?"), *calls, Message("assistant", final)]
+
+
+class Failing:
+    """A sandbox whose host fails at the named moment."""
+
+    def __init__(self, inner, moment):
+        self.inner, self.moment = inner, moment
+
+    def open(self, files, limits):
+        if self.moment == "open":
+            raise SandboxError("no room on this host")
+        workspace = self.inner.open(files, limits)
+
+        def fail(*arguments):
+            raise SandboxError("the worker is gone")
+
+        setattr(workspace, self.moment, fail)
+        return workspace
+
+
+def test_every_familys_reference_passes_and_its_broken_command_fails(sandbox, family_tasks):
+    for task in family_tasks.values():
+        assert verify_command(task, task.reference[-1].arguments["command"], sandbox, LIMITS).reward == 1.0
+        for command in (task.broken, "", ":", "echo done"):
+            verdict = verify_command(task, command, sandbox, LIMITS)
+            assert verdict.reward == 0.0 and verdict.reasons and not verdict.infra, (task.family, command)
+
+
+def test_printing_what_the_visible_files_give_fails_on_the_hidden_ones(sandbox, family_tasks):
+    for task in family_tasks.values():
+        with sandbox.open(task.files, LIMITS) as workspace:
+            seen = workspace.exec(task.reference[-1].arguments["command"])
+            literal = literal_answer(seen.stdout)
+            assert workspace.exec(literal).stdout == seen.stdout  # it is the answer here
+        assert verify_command(task, literal, sandbox, LIMITS).reward == 0.0, task.family
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("true", "stdout differs"),
+        ("sort -n a.txt; exit 1", "exit code 1, expected 0"),
+        ("sort -n a.txt; touch b.txt", "tree differs at b.txt"),
+        ("sort -n a.txt; chmod 600 a.txt", "tree differs at a.txt"),
+        ("sort -n a.txt; rm a.txt", "tree differs at a.txt"),
+        ("sort -n a.txt; mv a.txt b; ln -s b a.txt", "tree differs at a.txt, b"),
+        ("sort -n a.txt; touch b c d e", "tree differs at b, c, d …"),
+        ("sort -n a.txt; printf '\\0'", "stdout differs"),
+        ("sort -n a.txt; sleep 9", "timed out on the hidden fixtures"),
+        ("sleep 9", "timed out on the hidden fixtures"),
+    ],
+)
+def test_each_difference_is_named_and_earns_nothing(sandbox, task, command, reason):
+    verdict = verify_command(task, command, sandbox, LIMITS)
+    assert (verdict.reward, verdict.infra) == (0.0, False)
+    assert reason in verdict.reasons
+
+
+def test_stdout_is_free_where_only_the_tree_is_checked(sandbox, tree_task):
+    assert verify_command(tree_task, "sort -n -o a.txt a.txt; echo sorted", sandbox, LIMITS).reward == 1.0
+    assert verify_command(tree_task, "sort -n a.txt", sandbox, LIMITS).reasons == ("tree differs at a.txt",)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -9 -1",
+        "kill -9 $$",
+        "kill -9 1; kill -9 $PPID",
+        "cat /dev/zero > big",
+        "for i in 1 2 3 4; do truncate -s 4M f$i; done",  # sparse: more than export carries
+        "i=0; while echo x > f$i; do i=$((i+1)); done 2>/dev/null",
+        ":(){ :|:& };: ; sleep 9",
+        "for i in {1..99}; do sleep 9 & done 2>/dev/null",
+        "rm -rf ./* ./.[!.]* /work",
+        "chmod 000 . a.txt",
+        "rm a.txt; mkfifo a.txt",
+        "rm a.txt; mkdir -p $(printf 'd/%.0s' {1..400})",
+        "touch $'\\xff\\xfe'",
+        "ln -sf a.txt a.txt; ln -s / root",
+        "yes",
+        "exec >&- 2>&-",
+        "exec 0<&- 1>&- 2>&-; ulimit -v 1; ulimit -n 0; : > a.txt",
+    ],
+)
+def test_what_a_command_does_to_itself_is_never_infra(sandbox, task, command):
+    verdict = verify_command(task, command, sandbox, LIMITS)
+    assert (verdict.reward, verdict.infra) == (0.0, False)
+    assert verdict.reasons
+
+
+def test_a_hostile_command_does_not_hurt_the_next_verdict(sandbox, task):
+    verify_command(task, "kill -9 -1; cat /dev/zero > big; yes", sandbox, LIMITS)
+    assert verify_command(task, "sort -n a.txt", sandbox, LIMITS).reward == 1.0
+
+
+@pytest.mark.parametrize("moment", ["open", "exec", "export"])
+def test_a_host_fault_is_infra(sandbox, task, moment):
+    verdict = verify_command(task, "sort -n a.txt", Failing(sandbox, moment), LIMITS)
+    assert verdict.infra and verdict.reward == 0.0
+
+
+def test_a_killed_worker_is_infra(sandbox, task):
+    own = open_sandbox(1)
+
+    class Killing:
+        def open(self, files, limits):
+            workspace = own.open(files, limits)
+            os.kill(workspace._worker.process.pid, signal.SIGKILL)
+            return workspace
+
+    try:
+        assert verify_command(task, "sort -n a.txt", Killing(), LIMITS).infra
+    finally:
+        own.close()
+
+
+def test_the_answer_is_the_last_command_verbatim(sandbox, task):
+    assert final_command(said("sort -n a.txt", "sort a.txt")) == "sort a.txt"
+    assert final_command(said()) is None
+    edit = Message("assistant", call=ToolCall("edit", {"file_path": "a.txt", "edit_content": ""}))
+    assert final_command([*said("ls"), edit]) == "ls"
+
+    def reward(*commands):
+        return verify(task, said(*commands), StopReason.FINAL, sandbox, LIMITS).reward
+
+    assert reward("sort a.txt", "sort -n a.txt") == 1.0
+    assert reward("sort -n a.txt", "sort a.txt") == 0.0
+
+
+def test_nothing_said_or_not_finished_is_zero_with_a_reason(sandbox, task):
+    assert verify(task, said(), StopReason.FINAL, sandbox, LIMITS).reasons == ("no command was run",)
+    for stop in (StopReason.TURNS, StopReason.TOKENS):
+        verdict = verify(task, said("sort -n a.txt"), stop, sandbox, LIMITS)
+        assert verdict.reward == 0.0 and not verdict.infra
+        assert verdict.reasons == (f"no final message: the {stop.value} budget was spent",)
+    assert verify(task, said("sort -n a.txt"), StopReason.INFRA, sandbox, LIMITS).infra
+
+
+def test_an_exit_code_alone_is_never_a_pass(task):
+    with pytest.raises(ValueError, match="checks and reference must not be empty"):
+        replace(task, checks=())
+
+
+def test_a_literal_answer_prints_any_text(sandbox):
+    text = b"it's 100% \\n $HOME\n"
+    with sandbox.open({}, LIMITS) as workspace:
+        assert workspace.exec(literal_answer(text)).stdout == text
+        assert workspace.exec(literal_answer(b"\xff\n")).stdout == b"\xff\n"
+    assert shlex.split(literal_answer(text))[:2] == ["printf", "%s"]
