@@ -75,7 +75,7 @@ def main() -> None:
                 row[name] = {
                     "sft": supervised["by_set"][name]["pass_at_1"],
                     "grpo": reinforced["by_set"][name]["pass_at_1"],
-                    "grpo_minus_sft": gain(supervised, reinforced, name, seed),
+                    "grpo_minus_sft": gain(supervised, reinforced, [name], seed),
                 }
                 d = row[name]["grpo_minus_sft"]
                 print(

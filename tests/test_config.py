@@ -86,9 +86,7 @@ def refusal(*args: object, **kwargs: object) -> str:
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
-    recipe = write(
-        tmp_path / "r.toml", 'name = "r"\nsteps = 1\ncap = 1\n[optim]\nlr = 0.1\nbetas = [0.5, 0.6]\n'
-    )
+    recipe = write(tmp_path / "r.toml", 'name = "r"\nsteps = 1\ncap = 1\n[optim]\nlr = 0.1\nbetas = [0.5, 0.6]\n')
     first = write(tmp_path / "a.toml", "steps = 2\n[optim]\nlr = 0.2\n")
     second = write(tmp_path / "b.toml", "steps = 3\n")
     run = load(Run, recipe, ["steps=4"], [first, second])
@@ -211,16 +209,12 @@ def test_unknown_key_names_the_overlay_or_the_command_line(tmp_path: Path) -> No
         ('[optim]\nschedule = "line"', "optim.schedule", "'line'", "one of 'cosine', 'flat'"),
     ],
 )
-def test_wrong_type_names_key_value_and_type(
-    tmp_path: Path, text: str, key: str, value: str, expected: str
-) -> None:
+def test_wrong_type_names_key_value_and_type(tmp_path: Path, text: str, key: str, value: str, expected: str) -> None:
     named, recipe = write(tmp_path / "named.toml", 'name = "x"'), write(tmp_path / "r.toml", text)
     assert refusal(Run, named, [], [recipe]) == f"{recipe}: {key} = {value}: expected {expected}"
 
 
-@pytest.mark.parametrize(
-    "word", ["steps=1.5", "overlap=yes", "estimator=k2", "optim.lr=fast", "optim=1", "cap="]
-)
+@pytest.mark.parametrize("word", ["steps=1.5", "overlap=yes", "estimator=k2", "optim.lr=fast", "optim=1", "cap="])
 def test_wrong_text_on_the_command_line(word: str) -> None:
     key, _, value = word.partition("=")
     assert refusal(Run, None, ["name=x", word]).startswith(f"command line: {key} = {value!r}: expected ")

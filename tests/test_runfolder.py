@@ -123,9 +123,7 @@ def test_json_has_no_nan(tmp_path: Path) -> None:
     assert line == '{"step": 1, "kl": null, "deep": {"a": [null, [null, 1.5]]}}\n'
 
 
-@pytest.mark.parametrize(
-    "text", ["a\u2028b\u0085c\r\nd\x0b", "undecodable \udc80\udcff", "\x00\x1b[0m", "🙂"]
-)
+@pytest.mark.parametrize("text", ["a\u2028b\u0085c\r\nd\x0b", "undecodable \udc80\udcff", "\x00\x1b[0m", "🙂"])
 def test_any_text_survives_on_one_line(tmp_path: Path, text: str) -> None:
     with RunFolder.create(tmp_path, CONFIG) as run:
         run.append("metrics", {"step": 1, "out": text})
@@ -217,9 +215,7 @@ def test_rewind_killed_midway_keeps_all_or_drops_all(tmp_path: Path, point: str,
         assert len(run.read("metrics")) == len(run.read("trajectories")) == 3
 
 
-def test_rewind_forces_all_bytes_to_disk_before_the_rename(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rewind_forces_all_bytes_to_disk_before_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunFolder.create(start(tmp_path), CONFIG, resume=True) as run:
         synced: list[int] = []
         monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_size))
@@ -288,9 +284,7 @@ def test_secrets_are_masked_in_records_and_config(tmp_path: Path, monkeypatch: p
         "hf_abcdefgh": [{"x": ("hf_abcdefgh",)}],
         "kept": "1234567 nano_editor",
     }
-    with RunFolder.create(
-        tmp_path, 'url = "https://hf_abcdefgh@host"\nx = nan\n[a]\nb = ["hf_abcdefgh"]\n'
-    ) as run:
+    with RunFolder.create(tmp_path, 'url = "https://hf_abcdefgh@host"\nx = nan\n[a]\nb = ["hf_abcdefgh"]\n') as run:
         run.append("trajectories", record)
         assert run.read("trajectories") == [
             {
@@ -332,9 +326,7 @@ def test_a_second_process_is_told_who_writes(tmp_path: Path) -> None:
 
 
 def test_two_writers_in_one_process(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text(
-        "999999999999\n", encoding="utf-8"
-    )  # left by a dead process of a longer PID
+    (tmp_path / "lock").write_text("999999999999\n", encoding="utf-8")  # left by a dead process of a longer PID
     run = RunFolder.create(tmp_path, CONFIG)
     opened = len(list(Path("/dev/fd").iterdir()))
     assert f"process {os.getpid()}:" in refusal(lambda: RunFolder.create(tmp_path, CONFIG, resume=True))

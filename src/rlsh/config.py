@@ -60,14 +60,10 @@ def find_recipe(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if path.is_file():
         return path
-    raise ConfigError(
-        f"no recipe {str(name_or_path)!r}: give a file, or one of {', '.join(shipped) or '(none)'}"
-    )
+    raise ConfigError(f"no recipe {str(name_or_path)!r}: give a file, or one of {', '.join(shipped) or '(none)'}")
 
 
-def load(
-    cls: type[C], recipe: Path | None, overrides: Sequence[str] = (), overlays: Sequence[Path] = ()
-) -> C:
+def load(cls: type[C], recipe: Path | None, overrides: Sequence[str] = (), overlays: Sequence[Path] = ()) -> C:
     """Build `cls` from its defaults, `recipe`, `overlays` and `overrides`, each overruling the one before.
 
     An override is `optim.lr=1e-4`, `--optim.lr=1e-4` or the two strings `--optim.lr`, `1e-4`.
@@ -129,9 +125,7 @@ def _merge(kind: Any, tree: _Node, table: Mapping[str, Any], where: str, prefix:
     for name, value in table.items():
         key = prefix + name
         if name not in hints:
-            raise ConfigError(
-                f"{where}: unknown key {key!r}; the nearest valid key is {_nearest(key, root)!r}"
-            )
+            raise ConfigError(f"{where}: unknown key {key!r}; the nearest valid key is {_nearest(key, root)!r}")
         inner = _table_of(hints[name])
         if isinstance(value, dict) and (inner or value):  # without `inner`, its keys are unknown ones
             node = tree.get(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,131 +20,131 @@ from rlsh.stats import paired_bootstrap
 from rlsh.tasks.task import TaskSet, read_tasks, write_tasks
 from rlsh.trainers.grpo import GrpoConfig, grpo
 from rlsh.trainers.progress import Progress
+from rlsh.types import RlshError
 
 TRAINED: tuple[TaskSet, ...] = ("demonstrated", "reward_only")
+SETS: tuple[TaskSet, ...] = (*TRAINED, "never_met")
 SAMPLES = 8
 
 
 @dataclass(frozen=True)
 class DemoConfig:
-    """`grpo.tasks` is ignored: the demo builds its own under `grpo.out`."""
+    """`grpo.out` is the demo's folder; its tasks are built there, whatever `grpo.tasks` says."""
 
     train_tasks: int = 400
     held_out_tasks: int = 256
     never_met_tasks: int = 64
-    grpo: GrpoConfig = field(default_factory=lambda: GrpoConfig(out=Path("runs/demo")))
+    grpo: GrpoConfig = GrpoConfig(out=Path("runs/demo"))
 
 
 def build_task_files(
     out: Path, sandbox: Sandbox, *, train: int, held_out: int, never_met: int, seed: int
 ) -> dict[str, BuildReport]:
-    """`train.jsonl` (both trained sets) and `held_out.jsonl` (the same from the other pool, and never-met families)."""
-    workers = os.cpu_count() or 2
+    """`train.jsonl` (both trained sets) and `held_out.jsonl` (the same from unseen words, then never-met families)."""
+    plan: Sequence[tuple[str, Sequence[TaskSet], int]] = (
+        ("train", TRAINED, train),
+        ("held_out", TRAINED, held_out),
+        ("never_met", ["never_met"], never_met),
+    )
     progress = Progress("tasks", train + held_out + never_met)
-    training, r1 = build_tasks(
-        sandbox, TRAINED, train, seed=seed, split="train", workers=workers, progress=progress.update
-    )
-    unseen, r2 = build_tasks(
-        sandbox,
-        TRAINED,
-        held_out,
-        seed=seed,
-        split="held_out",
-        workers=workers,
-        progress=lambda n: progress.update(train + n),
-    )
-    never, r3 = build_tasks(
-        sandbox,
-        ["never_met"],
-        never_met,
-        seed=seed,
-        split="held_out",
-        workers=workers,
-        progress=lambda n: progress.update(train + held_out + n),
-    )
-    write_tasks(out / "train.jsonl", training)
-    write_tasks(out / "held_out.jsonl", [*unseen, *never])
-    return {"train": r1, "held_out": r2, "never_met": r3}
+    tasks, reports, done = {}, {}, 0
+    for name, sets, count in plan:
+        tasks[name], reports[name] = build_tasks(
+            sandbox,
+            sets,
+            count,
+            seed=seed,
+            split="train" if name == "train" else "held_out",
+            workers=os.cpu_count() or 2,
+            progress=lambda n, done=done: progress.update(done + n),  # type: ignore[misc]
+        )
+        done += count
+    write_tasks(out / "train.jsonl", tasks["train"])
+    write_tasks(out / "held_out.jsonl", [*tasks["held_out"], *tasks["never_met"]])
+    return reports
 
 
 def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, Any]:
-    """Every stage leaves a file and is skipped where that file exists (with `resume`); returns the summary."""
-    from dataclasses import replace
-
+    """Every stage leaves a file; with `resume` a stage whose file is there is not run again. Returns the summary."""
     run, seed = config.grpo.out, config.grpo.seed
     if run.exists() and any(run.iterdir()) and not resume:
-        from rlsh.types import RlshError
-
         raise RlshError(f"{run} already holds a run: add --resume to go on, or choose another with grpo.out=PATH")
-    tasks = run / "tasks"
-    clock_file = run / "seconds.json"
-    seconds: dict[str, float] = json.loads(clock_file.read_text()) if clock_file.exists() else {}
-
-    def timed(stage: str, began: float) -> None:
-        seconds[stage] = time.monotonic() - began
-        clock_file.write_text(json.dumps(seconds))
-
-    if not (tasks / "held_out.jsonl").exists():
+    tasks_file = run / "tasks" / "held_out.jsonl"
+    if not tasks_file.exists():
         began = time.monotonic()
-        run.mkdir(parents=True, exist_ok=True)
         build_task_files(
-            tasks,
+            tasks_file.parent,
             sandbox,
             train=config.train_tasks,
             held_out=config.held_out_tasks,
             never_met=config.never_met_tasks,
             seed=seed,
         )
-        timed("tasks", began)
-    held_out = read_tasks(tasks / "held_out.jsonl")
+        write_json(run / "tasks" / "seconds.json", time.monotonic() - began)
+    before = scored(config, sandbox, run / "eval-before.json", config.grpo.model)
+    grpo(replace(config.grpo, tasks=run / "tasks" / "train.jsonl"), sandbox, resume=True)
+    after = scored(config, sandbox, run / "eval-after.json", str(run))
+    seconds = [
+        json.loads((run / "tasks" / "seconds.json").read_text(encoding="utf-8")),
+        before["seconds"],
+        *(r["seconds"]["total"] for r in read_records(run / "metrics.jsonl")),
+        after["seconds"],
+    ]
+    summary = summarise(before, after, seed) | {"seconds": sum(seconds)}
+    write_json(run / "summary.json", summary)
+    write_run_report(run)
+    return summary
 
-    def scored(name: str, model: str) -> dict[str, Any]:
-        path = run / f"eval-{name}.json"
-        if not path.exists():
-            progress = Progress(f"eval {name}", len(held_out) * (1 + SAMPLES))
-            result = evaluate(
-                load_policy(model),
-                held_out,
-                sandbox,
-                config.grpo.env,
-                config.grpo.rollout,
-                samples=SAMPLES,
-                seed=seed,
-                checkpoint=model,
-                progress=progress.update,
-            )
-            seconds[f"eval {name}"] = result["seconds"]
-            partial = path.with_suffix(".partial")
-            partial.write_text(json.dumps(result, indent=1), encoding="utf-8")
-            partial.replace(path)
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
 
-    before = scored("before", config.grpo.model)
-    grpo(replace(config.grpo, tasks=tasks / "train.jsonl"), sandbox, resume=True)
-    after = scored("after", str(run))
-    trained_s = sum(r["seconds"]["total"] for r in read_records(run / "metrics.jsonl"))
-    summary = {
+def scored(config: DemoConfig, sandbox: Sandbox, path: Path, model: str) -> dict[str, Any]:
+    """The evaluation of `model` on the held-out tasks, kept in `path`."""
+    if not path.exists():
+        held_out = read_tasks(config.grpo.out / "tasks" / "held_out.jsonl")
+        progress = Progress(path.stem.replace("-", " "), len(held_out) * (1 + SAMPLES))
+        result = evaluate(
+            load_policy(model),
+            held_out,
+            sandbox,
+            config.grpo.env,
+            config.grpo.rollout,
+            samples=SAMPLES,
+            seed=config.grpo.seed,
+            checkpoint=model,
+            progress=progress.update,
+        )
+        write_json(path, result)
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Whole or not at all: the file's existence says that its stage is done."""
+    try:
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise RlshError(f"{path}: cannot write ({error.strerror}); make room, then --resume") from None
+
+
+def summarise(before: Mapping[str, Any], after: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The figures of two evaluations of the same tasks, side by side. `gain` is in pass@1, paired by task."""
+    sets = [s for s in SETS if s in before["by_set"]]
+    return {
         "seed": seed,
         "tasks": before["tasks"],
         "base": headline(before),
         "trained": headline(after),
         "held_out_families": {
-            "base": headline(before["by_set"]["never_met"]),
-            "trained": headline(after["by_set"]["never_met"]),
+            name: headline(result["by_set"]["never_met"]) for name, result in (("base", before), ("trained", after))
         },
-        "by_set": {
-            s: {"base": headline(before["by_set"][s]), "trained": headline(after["by_set"][s])} for s in TRAINED
-        },
-        "gain": {s: gain(before, after, s, seed) for s in (*TRAINED, "never_met")},
-        "seconds": trained_s + before["seconds"] + after["seconds"] + seconds.get("tasks", 0.0),
+        "by_set": {s: {"base": headline(before["by_set"][s]), "trained": headline(after["by_set"][s])} for s in sets},
+        "gain": {"trained_sets": gain(before, after, TRAINED, seed)}
+        | {s: gain(before, after, [s], seed) for s in sets},
     }
-    (run / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    write_run_report(run)
-    return summary
 
 
-def headline(scores: dict[str, Any]) -> dict[str, Any]:
+def headline(scores: Mapping[str, Any]) -> dict[str, Any]:
     p = scores["pass_at_1"]
     return {
         "pass_at_1": p["value"],
@@ -155,42 +155,41 @@ def headline(scores: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def gain(before: dict[str, Any], after: dict[str, Any], task_set: str, seed: int) -> dict[str, float]:
-    """Difference of pass@1 over one set's tasks, paired by task."""
-    families = {f for f, row in before["by_family"].items() if row["set"] == task_set}
-    pairs = [
-        (before["per_task"][i]["pass_at_1"], after["per_task"][i]["pass_at_1"], i.rsplit("-", 1)[0])
-        for i in before["per_task"]
-    ]
-    kept = [(a, b, f) for a, b, f in pairs if f in families and a is not None and b is not None]
-    first, second, clusters = zip(*kept, strict=True)
-    return paired_bootstrap(first, second, clusters, seed=seed).as_dict()
+def gain(before: Mapping[str, Any], after: Mapping[str, Any], sets: Sequence[str], seed: int) -> dict[str, float]:
+    """Difference of pass@1 over the tasks of `sets`, paired by task, with its interval."""
+    first, second, families = [], [], []
+    for task_id, row in before["per_task"].items():
+        a, b = row["pass_at_1"], after["per_task"][task_id]["pass_at_1"]
+        family = task_id.rpartition("-")[0]
+        if before["by_family"][family]["set"] in sets and a is not None and b is not None:
+            first.append(a)
+            second.append(b)
+            families.append(family)
+    return paired_bootstrap(first, second, families, seed=seed).as_dict()
 
 
-def score_lines(result: dict[str, Any]) -> list[str]:
-    """An evaluation as a table of text."""
+def score_lines(result: Mapping[str, Any], families: bool = True) -> list[str]:
+    """An evaluation as lines of text, in percent with 95% intervals."""
     k = result["samples"]
     names = ("pass_at_1", "greedy", f"pass_at_{k}")
 
-    def line(name: str, row: dict[str, Any]) -> str:
-        cells = (
-            f"{100 * row[n]['value']:5.1f} [{100 * row[n]['low']:5.1f}, {100 * row[n]['high']:5.1f}]" for n in names
-        )
-        return f"{name:22}{row['tasks']:6}  " + "  ".join(cells)
+    def line(name: str, row: Mapping[str, Any]) -> str:
+        cells = [row[n] for n in names]
+        shown = [f"{100 * c['value']:5.1f} [{100 * c['low']:5.1f}, {100 * c['high']:5.1f}]" for c in cells]
+        return f"{name:22}{row['tasks']:6}  " + "  ".join(shown)
 
     head = f"{'':22}{'tasks':>6}  " + "  ".join(f"{n.replace('_at_', '@') + ' %':>21}" for n in names)
-    overall = {n: result[n] for n in ("tasks", *names)}
-    return [
-        head,
-        line("trained sets", overall),
-        *(line(s, row) for s, row in result["by_set"].items()),
-        *(line("  " + f, row) for f, row in sorted(result["by_family"].items(), key=lambda x: (x[1]["set"], x[0]))),
-    ]
+    lines = [head, line("trained sets", result), *(line(s, row) for s, row in result["by_set"].items())]
+    if families:
+        by_set = sorted(result["by_family"].items(), key=lambda item: (item[1]["set"], item[0]))
+        lines += [line("  " + family, row) for family, row in by_set]
+    return lines
 
 
 def table_lines(run: Path) -> list[str]:
     """Before and after, set by set."""
-    rows: Sequence[tuple[str, dict[str, Any]]] = [
-        (name, json.loads((run / f"eval-{name}.json").read_text(encoding="utf-8"))) for name in ("before", "after")
-    ]
-    return [line for name, result in rows for line in (f"{name}:", *score_lines(result)[: 2 + len(result["by_set"])])]
+    lines = []
+    for name in ("before", "after"):
+        result = json.loads((run / f"eval-{name}.json").read_text(encoding="utf-8"))
+        lines += [f"{name}:", *score_lines(result, families=False)]
+    return lines

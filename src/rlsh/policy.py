@@ -42,7 +42,10 @@ def save_policy(folder: Path, policy: Policy, dtype: torch.dtype | None = None) 
         name: (p.detach() if dtype is None else p.detach().to(dtype)).contiguous().cpu()
         for name, p in policy.model.state_dict().items()
     }
-    save_file(weights, folder / WEIGHTS)
+    try:
+        save_file(weights, folder / WEIGHTS)
+    except SafetensorError as error:  # its own kind of OSError: a full disk, a folder that is gone
+        raise RlshError(f"{folder / WEIGHTS}: cannot write weights ({error}); make room, then --resume") from None
     policy.tokenizer.save(folder)
     about = {"model": asdict(policy.model.config), "format": format_hash(), "facts": policy.facts}
     (folder / CONFIG).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

@@ -61,9 +61,7 @@ class RunFolder:
         records = sorted(self.path.glob("*.jsonl"))
         if config.exists():
             if not resume:
-                raise RlshError(
-                    f"{self.path} already holds a run: add --resume to go on, or choose another path"
-                )
+                raise RlshError(f"{self.path} already holds a run: add --resume to go on, or choose another path")
             _same_config(config, config_toml)
             for file in records:
                 with _explained(file):
@@ -165,9 +163,7 @@ def _clean_json(record: Mapping[str, Any]) -> Any:
 
 def _clean_toml(text: str) -> str:
     secrets = _secrets()
-    table = _map_leaves(
-        tomllib.loads(text), lambda leaf: _mask(leaf, secrets) if isinstance(leaf, str) else leaf
-    )
+    table = _map_leaves(tomllib.loads(text), lambda leaf: _mask(leaf, secrets) if isinstance(leaf, str) else leaf)
     return tomli_w.dumps(table)
 
 

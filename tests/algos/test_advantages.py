@@ -71,6 +71,7 @@ def test_fewer_than_two_valid_rows_teach_nothing(alive):
     torch.testing.assert_close(got[3:], naive(rewards[3:], 3))  # the neighbours do not notice
 
 
+@pytest.mark.filterwarnings("ignore:std")
 def test_a_group_of_one_has_no_baseline():
     with pytest.raises(ValueError, match="group_size = 1"):
         group_advantages(torch.tensor([1.0, 0.0]), 1)

@@ -19,7 +19,8 @@ def case(B, T, seed=0, dtype=torch.float64, spread=0.5):
 
 
 def by_loop(new, old, ref, advantages, mask, eps, beta, eps_high):
-    """definitions in scalar arithmetic, one token at a time"""
+    """The definition in scalar arithmetic, one token at a time."""
+    new = new.detach()
     total, count = 0.0, 0
     for b in range(len(new)):
         for t in range(new.shape[1]):

@@ -365,14 +365,15 @@ def test_interrupted_call_does_not_mix_up_replies(pool: BubblewrapSandbox) -> No
 def test_closing_the_pool_ends_a_running_command() -> None:
     mark, errors = marker(), list[Exception]()
 
+    sandbox = BubblewrapSandbox(find_bwrap(), 1)
+    work = sandbox.open({}, PATIENT)
+
     def run() -> None:
         try:
             work.exec(f"sleep {mark}")
         except SandboxError as error:
             errors.append(error)
 
-    sandbox = BubblewrapSandbox(find_bwrap(), 1)
-    work = sandbox.open({}, PATIENT)
     assert os.getsid(work._worker.process.pid) != os.getsid(0)  # Ctrl-C reaches us alone
     thread = threading.Thread(target=run)
     thread.start()

@@ -81,6 +81,11 @@ def test_refused_namespaces_stop_at_the_second(monkeypatch: pytest.MonkeyPatch) 
         open_sandbox()
 
 
+def test_where_a_command_runs_at_all_it_is_isolated() -> None:
+    """A machine may lack the means, and other tests are skipped; running half-isolated is never excused."""
+    assert "saw" not in probe()[-1].verdict
+
+
 def test_a_bwrap_that_isolates_nothing_fails_the_last_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not probe()[-1].ok:
         pytest.skip(f"no sandbox on this machine: {probe()[-1]}")

@@ -10,6 +10,7 @@ import resource
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -44,7 +45,7 @@ def writer(content: str) -> Callable[[Path], None]:
 
 
 def content(folder: Path | None) -> str | None:
-    return folder and (folder / "sub" / "more.txt").read_text(encoding="utf-8")
+    return (folder / "sub" / "more.txt").read_text(encoding="utf-8") if folder else None
 
 
 def refusal(act: Callable[[], object]) -> str:
@@ -192,7 +193,9 @@ def test_the_newest_are_kept(tmp_path: Path) -> None:
 
 def test_a_step_saved_twice_holds_the_second(tmp_path: Path) -> None:
     the_same_step(tmp_path)
+    opened = len(list(Path("/dev/fd").iterdir()))
     assert content(save_checkpoint(tmp_path, 10, writer("new"))) == "new"
+    assert len(list(Path("/dev/fd").iterdir())) == opened
     assert [path.name for path in tmp_path.iterdir()] == ["step-000010"]
 
 
@@ -289,7 +292,12 @@ def test_state_round_trip(tmp_path: Path) -> None:
     optimizer = torch.optim.AdamW(weights.parameters(), lr=0.1)
     weights(torch.ones(3)).sum().backward()
     optimizer.step()
-    state = {"step": 3, "best": 0.1 + 0.2, "cursor": (1, [2, None]), "optimizer": optimizer.state_dict()}
+    state: dict[str, Any] = {
+        "step": 3,
+        "best": 0.1 + 0.2,
+        "cursor": (1, [2, None]),
+        "optimizer": optimizer.state_dict(),
+    }
     save_trainer_state(tmp_path / "trainer.pt", state)
     loaded = load_trainer_state(tmp_path / "trainer.pt")
     assert loaded["optimizer"]["param_groups"] == state["optimizer"]["param_groups"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -99,8 +98,8 @@ def admit(task: Task, sandbox: Sandbox) -> str | None:
 
 
 def literal_answer(stdout: bytes) -> str:
-    """The command that prints `stdout` and does nothing else."""
-    return f"printf %s {shlex.quote(stdout.decode(errors='surrogateescape'))}"
+    """The command that prints `stdout`, whatever bytes it has, and does nothing else."""
+    return "printf %b '" + "".join(f"\\0{byte:03o}" for byte in stdout) + "'"
 
 
 def build_tasks(

@@ -1,0 +1,165 @@
+"""What a user's mistakes look like: one line that names the value, the place and the way out; never a traceback."""
+
+import json
+
+import pytest
+
+from rlsh.cli.main import main
+from rlsh.env.build import build_tasks
+from rlsh.models import Decoder, ModelConfig
+from rlsh.policy import Policy, save_policy
+from rlsh.sandbox.base import SandboxError
+from rlsh.tasks.task import write_tasks
+from rlsh.text import Tokenizer
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, sandbox):
+    root = tmp_path_factory.mktemp("cli")
+    tasks, _ = build_tasks(sandbox, ["demonstrated", "never_met"], 16, seed=1, split="train", workers=2)
+    write_tasks(root / "tasks.jsonl", tasks)
+    tokenizer = Tokenizer.train([t.prompt for t in tasks], 290)
+    (root / "model").mkdir()
+    save_policy(root / "model", Policy(Decoder(ModelConfig(tokenizer.vocab_size, 256, 1, 1, 8)), tokenizer))
+    return root
+
+
+def run(capsys, *words):
+    """Exit code, stdout and stderr of one command."""
+    try:
+        code = main([str(w) for w in words])
+    except SystemExit as usage:
+        code = usage.code
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, out, err
+
+
+def test_help_lists_every_verb(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for verb in ("demo", "doctor", "tasks", "data", "pretrain", "sft", "grpo", "eval", "report", "base"):
+        assert verb in out
+
+
+def test_unknown_verb_is_usage(capsys):
+    assert run(capsys, "gropo")[0] == 2
+
+
+@pytest.mark.parametrize("words", [["optim.lrr=1"], ["optim.lr=fast"], ["no-such-recipe"], ["steps"]])
+def test_bad_configuration_is_usage(capsys, words):
+    code, _, err = run(capsys, "grpo", *words)
+    assert code == 2
+    assert err.startswith("rlsh: ") and err.count("\n") == 1
+    if words == ["optim.lrr=1"]:
+        assert "optim.lr" in err
+
+
+def test_missing_model_names_it(capsys, world, tmp_path):
+    code, _, err = run(capsys, "grpo", f"model={tmp_path}/none", f"tasks={world}/tasks.jsonl", f"out={tmp_path}/run")
+    assert code == 1 and f"{tmp_path}/none" in err
+
+
+def test_corrupt_weights_name_the_file(capsys, world, tmp_path):
+    (tmp_path / "m").mkdir()
+    for file in (world / "model").iterdir():
+        (tmp_path / "m" / file.name).write_bytes(file.read_bytes()[:-9])
+    (tmp_path / "m" / "config.json").write_bytes((world / "model" / "config.json").read_bytes())
+    code, _, err = run(capsys, "eval", tmp_path / "m", "--tasks", world / "tasks.jsonl")
+    assert code == 1 and "model.safetensors" in err
+
+
+def test_another_chat_format_is_refused(capsys, world, tmp_path):
+    (tmp_path / "m").mkdir()
+    for file in (world / "model").iterdir():
+        (tmp_path / "m" / file.name).write_bytes(file.read_bytes())
+    config = json.loads((tmp_path / "m" / "config.json").read_text())
+    (tmp_path / "m" / "config.json").write_text(json.dumps(config | {"format": "0123456789abcdef"}))
+    code, _, err = run(capsys, "eval", tmp_path / "m", "--tasks", world / "tasks.jsonl")
+    assert code == 1 and "0123456789abcdef" in err and "retrain" in err
+
+
+def test_malformed_task_line_is_named(capsys, world, tmp_path):
+    lines = (world / "tasks.jsonl").read_text().splitlines()
+    lines[1] = lines[1][:-20]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    code, _, err = run(capsys, "tasks", "stats", tmp_path / "t.jsonl")
+    assert code == 1 and "t.jsonl, line 2" in err
+
+
+def test_missing_task_file_says_how_to_make_one(capsys, tmp_path):
+    code, _, err = run(capsys, "tasks", "check", tmp_path / "none.jsonl")
+    assert code == 1 and "rlsh tasks build" in err
+
+
+def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
+    def none(workers=None):
+        raise SandboxError("unshare: refused; way out: a container")
+
+    monkeypatch.setattr("rlsh.sandbox.probe.open_sandbox", none)
+    for words in (
+        ["tasks", "check", world / "tasks.jsonl"],
+        ["eval", world / "model", "--tasks", world / "tasks.jsonl"],
+    ):
+        code, _, err = run(capsys, *words)
+        assert code == 1 and "refused" in err
+
+
+def test_unwritable_folder(capsys, world):
+    code, _, err = run(capsys, "tasks", "build", "--out", "/proc/rlsh", "--count", 2, "--held-out", 0, "--never-met", 0)
+    assert code == 1 and "/proc/rlsh" in err
+
+
+def test_json_on_stdout_is_json_alone(capsys, world):
+    code, out, err = run(capsys, "tasks", "stats", world / "tasks.jsonl", "--json", "-")
+    assert code == 0
+    assert sum(row["tasks"] for row in json.loads(out)) == 16
+    assert "never_met" in err
+
+
+def test_tasks_build_check_show(capsys, tmp_path):
+    out = tmp_path / "tasks"
+    code, text, _ = run(
+        capsys,
+        "tasks",
+        "build",
+        "--out",
+        out,
+        "--count",
+        4,
+        "--held-out",
+        3,
+        "--never-met",
+        2,
+        "--json",
+        tmp_path / "j",
+    )
+    assert code == 0 and "4 admitted" in text
+    assert json.loads((tmp_path / "j").read_text())["never_met"]["accepted"] == 2
+    assert run(capsys, "tasks", "check", out / "held_out.jsonl")[0] == 0
+    code, text, _ = run(capsys, "tasks", "show", out / "train.jsonl", "program_typo")
+    assert code == 0 and "reference:" in text
+
+
+def test_eval_prints_a_table_and_json(capsys, world, tmp_path):
+    code, out, _ = run(
+        capsys, "eval", world / "model", "--tasks", world / "tasks.jsonl", "--samples", 2, "--json", tmp_path / "e.json"
+    )
+    result = json.loads((tmp_path / "e.json").read_text())
+    assert code == 0 and "pass@1" in out
+    assert result["tasks"] == 12 and result["by_set"]["never_met"]["tasks"] == 4
+    assert result["pass_at_1"]["value"] == 0.0  # eight random dimensions repair nothing
+
+
+def test_interrupt_exits_130_and_names_resume(capsys, monkeypatch):
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rlsh.cli.commands.find_recipe", interrupted)
+    code, _, err = run(capsys, "grpo", "demo")
+    assert code == 130 and "--resume" in err
+
+
+def test_doctor_reports_every_rung(capsys, sandbox):
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0 and out.count("ok  ") >= 3
