@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 from rlsh.config import find_recipe, load
-from rlsh.demo import gain
 from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import write_traces
 from rlsh.policy import load_policy
@@ -24,6 +23,7 @@ from rlsh.rollout.collect import RolloutConfig
 from rlsh.rollout.evaluate import evaluate
 from rlsh.runfolder import read_records
 from rlsh.sandbox.probe import open_sandbox
+from rlsh.stats import paired_gain
 from rlsh.tasks.task import read_tasks
 from rlsh.trainers.optim import OptimConfig
 from rlsh.trainers.sft import SftConfig, sft
@@ -75,7 +75,7 @@ def main() -> None:
                 row[name] = {
                     "sft": supervised["by_set"][name]["pass_at_1"],
                     "grpo": reinforced["by_set"][name]["pass_at_1"],
-                    "grpo_minus_sft": gain(supervised, reinforced, [name], seed),
+                    "grpo_minus_sft": paired_gain(supervised, reinforced, [name], seed=seed).as_dict(),
                 }
                 d = row[name]["grpo_minus_sft"]
                 print(

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from rlsh.stats import Interval, cluster_bootstrap, paired_bootstrap, pass_at_k, wilson
+from rlsh.stats import Interval, cluster_bootstrap, paired_bootstrap, paired_gain, pass_at_k, wilson
 
 
 def test_interval_prints_percent_and_round_trips() -> None:
@@ -104,9 +104,7 @@ def test_both_stages_contribute_their_variance() -> None:
     m = 5
     table = rng.normal(rng.normal(size=(30, 1)), 1.0, size=(30, m))  # (F, m)
     expected = (table.mean(axis=1).var() + table.var(axis=1).mean() / m) / 30
-    interval = cluster_bootstrap(
-        table.ravel().tolist(), np.repeat(FAMILIES, m).tolist(), seed=1, resamples=20_000
-    )
+    interval = cluster_bootstrap(table.ravel().tolist(), np.repeat(FAMILIES, m).tolist(), seed=1, resamples=20_000)
     assert interval.value == pytest.approx(table.mean())
     assert width(interval) == pytest.approx(normal_width(expected), rel=0.03)
 
@@ -197,3 +195,17 @@ def test_ragged_input_is_refused() -> None:
         cluster_bootstrap([1.0, 0.0], ["a"], seed=0)
     with pytest.raises(ValueError, match="same tasks"):
         paired_bootstrap([1.0], [1.0, 0.0], ["a"], seed=0)
+
+
+def test_paired_gain_pairs_tasks_and_keeps_to_its_sets() -> None:
+    def record(rates: dict[str, float | None]) -> dict[str, object]:
+        families = {"easy": {"set": "demonstrated"}, "hard": {"set": "never_met"}}
+        return {"per_task": {i: {"pass_at_1": r} for i, r in rates.items()}, "by_family": families}
+
+    before = record({"easy-1": 0.25, "easy-2": 0.5, "easy-3": None, "hard-1": 0.0})
+    after = record({"easy-1": 0.75, "easy-2": 1.0, "easy-3": 1.0, "hard-1": 0.125})
+    assert paired_gain(before, after, ["demonstrated"], seed=0) == Interval(0.5, 0.5, 0.5)
+    assert paired_gain(before, after, ["never_met"], seed=0).value == 0.125
+    assert paired_gain(before, after, ["demonstrated", "never_met"], seed=0).value == pytest.approx(1.125 / 3)
+    with pytest.raises(KeyError):
+        paired_gain(before, record({"easy-1": 1.0}), ["demonstrated"], seed=0)

@@ -24,7 +24,7 @@ _PUBLIC = {
     "EnvConfig": ("rlsh.env.episode", "EnvConfig"),
     "open_sandbox": ("rlsh.sandbox.probe", "open_sandbox"),
 }
-__all__ = ["EnvConfig", "Engine", "Episode", "Task", "load", "open_sandbox"]
+__all__ = ["Engine", "EnvConfig", "Episode", "Task", "load", "open_sandbox"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from rlsh.report import write_run_report
 from rlsh.rollout.evaluate import evaluate
 from rlsh.runfolder import read_records
 from rlsh.sandbox.base import Sandbox
-from rlsh.stats import paired_bootstrap
+from rlsh.stats import paired_gain
 from rlsh.tasks.task import TaskSet, read_tasks, write_tasks
 from rlsh.trainers.grpo import GrpoConfig, grpo
 from rlsh.trainers.progress import Progress
@@ -139,8 +139,8 @@ def summarise(before: Mapping[str, Any], after: Mapping[str, Any], seed: int) ->
             name: headline(result["by_set"]["never_met"]) for name, result in (("base", before), ("trained", after))
         },
         "by_set": {s: {"base": headline(before["by_set"][s]), "trained": headline(after["by_set"][s])} for s in sets},
-        "gain": {"trained_sets": gain(before, after, TRAINED, seed)}
-        | {s: gain(before, after, [s], seed) for s in sets},
+        "gain": {"trained_sets": paired_gain(before, after, TRAINED, seed=seed).as_dict()}
+        | {s: paired_gain(before, after, [s], seed=seed).as_dict() for s in sets},
     }
 
 
@@ -153,19 +153,6 @@ def headline(scores: Mapping[str, Any]) -> dict[str, Any]:
         "greedy": scores["greedy"]["value"],
         "pass_at_8": scores["pass_at_8"]["value"],
     }
-
-
-def gain(before: Mapping[str, Any], after: Mapping[str, Any], sets: Sequence[str], seed: int) -> dict[str, float]:
-    """Difference of pass@1 over the tasks of `sets`, paired by task, with its interval."""
-    first, second, families = [], [], []
-    for task_id, row in before["per_task"].items():
-        a, b = row["pass_at_1"], after["per_task"][task_id]["pass_at_1"]
-        family = task_id.rpartition("-")[0]
-        if before["by_family"][family]["set"] in sets and a is not None and b is not None:
-            first.append(a)
-            second.append(b)
-            families.append(family)
-    return paired_bootstrap(first, second, families, seed=seed).as_dict()
 
 
 def score_lines(result: Mapping[str, Any], families: bool = True) -> list[str]:

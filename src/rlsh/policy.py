@@ -82,14 +82,10 @@ def load_policy(name_or_path: str | Path, device: str | torch.device = "cpu") ->
     try:
         weights = load_file(folder / WEIGHTS)
     except (OSError, SafetensorError) as error:
-        raise RlshError(
-            f"{folder / WEIGHTS}: missing or damaged ({error}); restore it or train it again"
-        ) from None
+        raise RlshError(f"{folder / WEIGHTS}: missing or damaged ({error}); restore it or train it again") from None
     model = Decoder(config)
     try:
         model.load_state_dict({name: w.float() for name, w in weights.items()})
     except RuntimeError as error:
-        raise RlshError(
-            f"{folder / WEIGHTS}: does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}"
-        ) from None
+        raise RlshError(f"{folder / WEIGHTS}: does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}") from None
     return Policy(model.to(device).eval(), Tokenizer.load(folder), facts)

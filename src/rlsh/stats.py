@@ -9,9 +9,10 @@ counts that really are independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,3 +131,20 @@ def paired_bootstrap(
         raise ValueError(f"pairs need the same tasks on both sides, got {len(before)} and {len(after)}")
     change = [b - a for a, b in zip(before, after, strict=True)]
     return cluster_bootstrap(change, clusters, seed=seed, resamples=resamples, confidence=confidence)
+
+
+def paired_gain(before: Mapping[str, Any], after: Mapping[str, Any], sets: Sequence[str], *, seed: int) -> Interval:
+    """Difference of pass@1 between two evaluation records of the same tasks, over the tasks of `sets`.
+
+    Paired by task, resampled by family. Tasks whose episodes were all lost to the host on either side are left
+    out. Raises ValueError if none is left, KeyError if the records are of different tasks.
+    """
+    first, second, families = [], [], []
+    for task_id, row in before["per_task"].items():
+        a, b = row["pass_at_1"], after["per_task"][task_id]["pass_at_1"]
+        family = task_id.rpartition("-")[0]
+        if before["by_family"][family]["set"] in sets and a is not None and b is not None:
+            first.append(a)
+            second.append(b)
+            families.append(family)
+    return paired_bootstrap(first, second, families, seed=seed)

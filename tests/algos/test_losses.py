@@ -127,7 +127,9 @@ def test_what_lies_at_masked_positions(junk, which):
 def test_selecting_afterwards_is_too_late():
     """Control: the naive version agrees on clean rows, and sends NaN through the backward of a masked NaN."""
     new, old, ref, advantages, mask = case(4, 6)
-    torch.testing.assert_close(selected_after(new, old, ref, advantages, mask), grpo_loss(new, old, ref, advantages, mask))
+    torch.testing.assert_close(
+        selected_after(new, old, ref, advantages, mask), grpo_loss(new, old, ref, advantages, mask)
+    )
     old = torch.where(mask, old, math.nan)
     loss, gradient = value_and_gradient(selected_after(new, old, ref, advantages, mask), new)
     assert loss.isfinite() and gradient.isnan().any()
@@ -140,7 +142,9 @@ def test_a_fully_masked_row_changes_nothing(advantage):
     longer = [torch.cat([x.detach(), torch.full((1, 6), math.nan, dtype=x.dtype)]) for x in (new, old, ref)]
     longer[0].requires_grad_()
     more = torch.cat([advantages, torch.tensor([advantage], dtype=advantages.dtype)])
-    joined = value_and_gradient(grpo_loss(*longer, more, torch.cat([mask, torch.zeros(1, 6, dtype=torch.bool)])), longer[0])
+    joined = value_and_gradient(
+        grpo_loss(*longer, more, torch.cat([mask, torch.zeros(1, 6, dtype=torch.bool)])), longer[0]
+    )
     torch.testing.assert_close(joined[0], alone[0], rtol=1e-15, atol=0)
     torch.testing.assert_close(joined[1][:4], alone[1], rtol=1e-15, atol=0)
     assert (joined[1][4] == 0).all()

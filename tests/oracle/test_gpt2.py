@@ -57,9 +57,7 @@ def hf_pair(activation):
         if name == "lm_head.weight":
             assert torch.equal(w, theirs.transformer.wte.weight)  # tied
             continue
-        transposed = w.dim() == 2 and name.endswith(
-            ("c_attn.weight", "c_proj.weight", "c_fc.weight")
-        )  # Conv1D
+        transposed = w.dim() == 2 and name.endswith(("c_attn.weight", "c_proj.weight", "c_fc.weight"))  # Conv1D
         weights[our_name(name)] = w.T if transposed else w
     ours = Decoder(CONFIG).eval()
     ours.load_state_dict(weights)  # strict: every weight of either side has a partner

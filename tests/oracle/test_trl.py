@@ -20,9 +20,7 @@ def make_trainer(folder, epsilon_high=None, num_generations=4, batch=24):
     words = Tokenizer(models.WordLevel({"<pad>": 0, "<eos>": 1, "a": 2, "b": 3}, unk_token="<pad>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>")
-    shape = GPT2Config(
-        vocab_size=4, n_positions=16, n_embd=8, n_layer=1, n_head=1, bos_token_id=1, eos_token_id=1
-    )
+    shape = GPT2Config(vocab_size=4, n_positions=16, n_embd=8, n_layer=1, n_head=1, bos_token_id=1, eos_token_id=1)
     GPT2LMHeadModel(shape).save_pretrained(folder / "model")
     args = GRPOConfig(
         output_dir=str(folder / "out"),

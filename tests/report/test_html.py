@@ -243,6 +243,17 @@ def test_verdict(before: Json | None, after: Json | None, headline: str, trust: 
     assert trust in detail
 
 
+@pytest.mark.parametrize(("rate", "trust"), [(0.875, "+50.0 points [+50.0, +50.0], away from zero"), (0.375, "noise")])
+def test_verdict_pairs_tasks_where_it_can(rate: float, trust: str) -> None:
+    def record(rate: float) -> Json:
+        tasks = {f"typo-{i}": {"pass_at_1": rate, "greedy": 1.0} for i in range(4)}
+        return evaluation(rate) | {"per_task": tasks, "by_family": {"typo": {"set": "demonstrated"}}}
+
+    said, detail = verdict(record(0.375), record(rate), [])
+    assert said == f"pass@1 on held-out tasks 38% → {rate:.0%}"
+    assert trust in detail
+
+
 def test_verdict_without_an_evaluation_says_what_it_averages() -> None:
     rates = [0.2] * 10 + [0.6] * 80 + [0.8] * 10
     said, detail = verdict(None, None, [{"step": s, "pass_rate": r} for s, r in enumerate(rates)])

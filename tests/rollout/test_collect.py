@@ -257,7 +257,7 @@ def test_a_dead_worker_masks_its_row_alone(play, overlap):
 
 @MODES
 def test_no_workspace_stays_open_after_an_exception(play, sandbox, overlap):
-    """The first row ends at once; the others are then still opening their workspaces in tool threads."""
+    """The first row talks until the others are opening their workspaces in tool threads, and needs none."""
     watched = Watched(sandbox, delay=0.2)
 
     def interrupt(done):
@@ -265,7 +265,7 @@ def test_no_workspace_stays_open_after_an_exception(play, sandbox, overlap):
 
     with pytest.raises(KeyboardInterrupt):
         play(
-            lambda n, s: [DONE] if (n, s) == (0, 0) else ["sleep 0.1"] * 5,
+            lambda n, s: [Message("assistant", "x" * 40)] if (n, s) == (0, 0) else ["sleep 0.1"] * 5,
             into=watched,
             overlap=overlap,
             progress=interrupt,

@@ -40,7 +40,9 @@ def played(model, temperature=1.0):
     model.eval()
     engine = Engine(model, P * G, SamplingParams(temperature), [STOP], turn_tokens=7)
     prompts = [[1, 2, 5], [4, 6, 10, 11, 12, 13], [20], [30, 31]]
-    rows = [row for i, prompt in enumerate(prompts) for row in engine.add_group(prompt, [100 * i + g for g in range(G)])]
+    rows = [
+        row for i, prompt in enumerate(prompts) for row in engine.add_group(prompt, [100 * i + g for g in range(G)])
+    ]
     for _ in range(2):
         while engine.active:
             engine.step()
@@ -71,7 +73,9 @@ class Recorder(torch.optim.SGD):
 
     def step(self, closure=None):
         self.gradients.append(
-            torch.cat([p.grad.flatten() if p.grad is not None else torch.zeros(p.numel()) for p in self.model.parameters()])
+            torch.cat(
+                [p.grad.flatten() if p.grad is not None else torch.zeros(p.numel()) for p in self.model.parameters()]
+            )
         )
         return super().step(closure)
 

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 
 
-def group_advantages(
-    rewards: Tensor, group_size: int, *, valid: Tensor | None = None, eps: float = 1e-4
-) -> Tensor:
+def group_advantages(rewards: Tensor, group_size: int, *, valid: Tensor | None = None, eps: float = 1e-4) -> Tensor:
     """A = (r - mean) / (std + eps) within each group; std with ddof = 1 (GRPO, arXiv 2402.03300, section 4.1.2).
 
     `rewards` (P * G,) lie group after group. Rows where `valid` (P * G,) is False (the environment failed, not the

@@ -23,9 +23,7 @@ MANIFEST = "manifest.json"
 Ids = npt.NDArray[np.uint16]
 
 
-def write_shards(
-    folder: Path, tokenizer: Tokenizer, documents: Iterable[str], facts: dict[str, Any]
-) -> dict[str, Any]:
+def write_shards(folder: Path, tokenizer: Tokenizer, documents: Iterable[str], facts: dict[str, Any]) -> dict[str, Any]:
     """Encodes `documents` into `train.bin` and `val.bin` (every 50th document), with tokenizer and manifest beside.
 
     Returns the manifest. Raises RlshError where the vocabulary does not fit 16 bits or the folder cannot be written.

@@ -16,9 +16,7 @@ class KVCache:
     The extra position is a bin: padding of ragged batches is written there and never read.
     """
 
-    def __init__(
-        self, config: ModelConfig, slots: int, capacity: int, dtype: torch.dtype, device: torch.device
-    ):
+    def __init__(self, config: ModelConfig, slots: int, capacity: int, dtype: torch.dtype, device: torch.device):
         shape = (config.n_layer, slots, config.n_head, capacity + 1, config.head_dim)
         self.k = torch.zeros(shape, dtype=dtype, device=device)
         self.v = torch.zeros(shape, dtype=dtype, device=device)
@@ -27,7 +25,7 @@ class KVCache:
     def span(self, low: int, high: int, positions: Tensor, keys: int) -> list[SpanCache]:
         """Per layer, slots [low, high) to be written at `positions` (n, T) and read up to position `keys`."""
         rows = torch.arange(high - low, device=self.k.device)[:, None]  # (n, 1)
-        return [SpanCache(k[low:high], v[low:high], rows, positions, keys) for k, v in zip(self.k, self.v)]
+        return [SpanCache(k[low:high], v[low:high], rows, positions, keys) for k, v in zip(self.k, self.v, strict=True)]
 
     def fork(self, slot: int, copies: range, length: int) -> None:
         """Copies the first `length` positions of `slot` into every slot of `copies`."""

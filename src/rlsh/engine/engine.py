@@ -54,9 +54,7 @@ class Row:
 class Engine:
     """Decodes for one model. `slots` rows at once, each up to `capacity` tokens (default: the block size)."""
 
-    def __init__(
-        self, model: Decoder, slots: int, params: SamplingParams, stop_ids: Sequence[int], turn_tokens: int
-    ):
+    def __init__(self, model: Decoder, slots: int, params: SamplingParams, stop_ids: Sequence[int], turn_tokens: int):
         self.model, self.params, self.turn_tokens = model, params, turn_tokens
         self.capacity = model.config.block_size
         self.cache = KVCache(model.config, slots, self.capacity, model.wte.weight.dtype, model.device)
@@ -78,9 +76,7 @@ class Engine:
         if len(keys) > self.free:
             raise RlshError(f"{len(keys)} rows asked for, {self.free} slots free; raise the number of slots")
         if not 0 < len(prompt) < self.capacity:
-            raise RlshError(
-                f"the prompt has {len(prompt)} tokens; the context holds 1 to {self.capacity - 1}"
-            )
+            raise RlshError(f"the prompt has {len(prompt)} tokens; the context holds 1 to {self.capacity - 1}")
         first = len(self._rows)
         # all but the last token once, then the forks; the last is each row's own pending token
         shared = len(prompt) - 1

@@ -45,9 +45,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Tensor, step: Step) -> Tensor:
         B, T, C = x.shape
         heads = (B, T, self.n_head, C // self.n_head)
-        q, k, v = (
-            part.view(heads).transpose(1, 2) for part in self.c_attn(x).split(C, dim=2)
-        )  # (B, H, T, D)
+        q, k, v = (part.view(heads).transpose(1, 2) for part in self.c_attn(x).split(C, dim=2))  # (B, H, T, D)
         if step.caches is not None:
             k, v = step.caches[self.layer].update(k, v)  # (B, H, S, D)
         y = F.scaled_dot_product_attention(

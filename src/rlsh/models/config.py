@@ -16,9 +16,7 @@ class ModelConfig:
     n_embd: int
     bias: bool = True
     dropout: float = 0.0
-    valid_vocab: int | None = (
-        None  # ids from here on are padding of the embedding: never sampled, never scored
-    )
+    valid_vocab: int | None = None  # ids from here on are padding of the embedding: never sampled, never scored
     attention: str = "mha"
     ffn: str = "gelu"
     norm: str = "layernorm"
@@ -28,9 +26,7 @@ class ModelConfig:
         if self.n_embd % self.n_head:
             raise RlshError(f"n_embd = {self.n_embd} is not a multiple of n_head = {self.n_head}")
         if self.valid_vocab is not None and not 0 < self.valid_vocab <= self.vocab_size:
-            raise RlshError(
-                f"valid_vocab = {self.valid_vocab} lies outside 1..vocab_size = {self.vocab_size}"
-            )
+            raise RlshError(f"valid_vocab = {self.valid_vocab} lies outside 1..vocab_size = {self.vocab_size}")
         if not 0.0 <= self.dropout < 1.0:
             raise RlshError(f"dropout = {self.dropout} lies outside [0, 1)")
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from rlsh.report.charts import column, draw_all, window
 from rlsh.report.episodes import index, shelves
 from rlsh.report.records import Record, read_json, read_jsonl
-from rlsh.stats import Interval
+from rlsh.stats import Interval, paired_gain
 from rlsh.types import RlshError
 
 METRICS = {"pass_at_1": "pass@1", "greedy": "greedy", "pass_at_8": "pass@8"}
@@ -108,16 +108,19 @@ def verdict(before: Record | None, after: Record | None, rows: Sequence[Record])
     """The run in one sentence, and how far to believe it. Evaluations are quoted before training curves."""
     if before is not None and after is not None:
         a, b = interval(before["pass_at_1"]), interval(after["pass_at_1"])
+        headline = f"pass@1 on held-out tasks {a.value:.0%} → {b.value:.0%}"
+        if "per_task" in before and "per_task" in after:
+            gain = paired_gain(before, after, SETS[:2], seed=0)
+            sure = "away from zero" if gain.low > 0 or gain.high < 0 else "which includes zero: this may be noise"
+            points = f"{100 * gain.value:+.1f} points [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+            return headline, f"Before {a}, after {b}. Task by task the change is {points}, {sure}."
         if b.low > a.high:
             trust = "the gain is larger than the error bars."
         elif b.high < a.low:
             trust = "the policy got worse, by more than the error bars."
         else:
             trust = "the intervals overlap, so this may be noise: compare the checkpoints task by task."
-        return (
-            f"pass@1 on held-out tasks {a.value:.0%} → {b.value:.0%}",
-            f"Before {a}, after {b}: {trust}",
-        )
+        return headline, f"Before {a}, after {b}: {trust}"
     if before is not None or after is not None:
         known, when = (before, "before training") if after is None else (after, "after training")
         assert known is not None

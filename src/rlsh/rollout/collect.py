@@ -99,7 +99,7 @@ def collect(
             at = waiting.pop()
             task = tasks[at]
             episodes = [Episode(task, sandbox, env) for _ in range(group_size)]
-            messages = [e.reset() for e in episodes][0]
+            messages = [e.reset() for e in episodes].pop()
             prompt = [*encode(tokenizer, messages)[0], tokenizer.assistant]
             rows = engine.add_group(prompt, [row_key(seed, step, task.id, s) for s in range(group_size)])
             for s, (row, episode) in enumerate(zip(rows, episodes, strict=True)):

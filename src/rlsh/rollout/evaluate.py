@@ -103,10 +103,7 @@ def evaluate(
     if not any(s.samples for s in scores):
         raise RlshError("every episode failed in the sandbox; see: rlsh doctor")
     trained_sets = [s for s in scores if s.task.set != "never_met"]
-    sets = {
-        name: [s for s in scores if s.task.set == name]
-        for name in ("demonstrated", "reward_only", "never_met")
-    }
+    sets = {name: [s for s in scores if s.task.set == name] for name in ("demonstrated", "reward_only", "never_met")}
     families = sorted({s.task.family for s in scores})
     return {
         "checkpoint": checkpoint,
@@ -123,8 +120,6 @@ def evaluate(
             for f in families
         },
         "infra": sum(samples - s.samples for s in scores) + sum(s.greedy is None for s in scores),
-        "per_task": {
-            s.task.id: {"pass_at_1": s.metric("pass_at_1", samples), "greedy": s.greedy} for s in scores
-        },
+        "per_task": {s.task.id: {"pass_at_1": s.metric("pass_at_1", samples), "greedy": s.greedy} for s in scores},
         "seconds": time.monotonic() - began,
     }

@@ -164,10 +164,7 @@ class BubblewrapWorkspace:
 
     def export(self) -> Tree:
         """Files, directories and links, by path. Errors: WorkspaceError where they exceed the budget."""
-        return {
-            path: Entry(base64.b64decode(content), mode, kind)
-            for path, kind, mode, content in self._ask("export")
-        }
+        return {path: Entry(base64.b64decode(content), mode, kind) for path, kind, mode, content in self._ask("export")}
 
     def close(self) -> None:
         if self._open:

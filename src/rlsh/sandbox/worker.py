@@ -264,9 +264,7 @@ class Workspace:
                         # Sparse files and hard links make a tree larger than the tmpfs it lies on.
                         left -= info.st_size
                         if left < 0:
-                            raise Refused(
-                                "path", f"the workspace holds more than {cap} bytes: nothing exported"
-                            )
+                            raise Refused("path", f"the workspace holds more than {cap} bytes: nothing exported")
                         kind, content = "file", read_regular(name, parent)
                     elif stat.S_ISDIR(info.st_mode):
                         kind = "dir"
@@ -425,9 +423,7 @@ class Worker:
         finally:
             unmount(self.scratch)
 
-    def become_bwrap(
-        self, limits: dict[str, Any], argv: list[bytes], out: int, err: int, *inherited: int
-    ) -> NoReturn:
+    def become_bwrap(self, limits: dict[str, Any], argv: list[bytes], out: int, err: int, *inherited: int) -> NoReturn:
         """The forked child: limits, then the uid, then bwrap. Never returns."""
         try:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -79,9 +79,7 @@ def program_typo(w: World) -> Draft:
             ("wc", f"-w {name}", f"Count the words of {name}."),
         )
     )
-    return Draft(
-        wanted, f"{misspelt(w, program)} {arguments}", f"{program} {arguments}", _with_key(name, key)
-    )
+    return Draft(wanted, f"{misspelt(w, program)} {arguments}", f"{program} {arguments}", _with_key(name, key))
 
 
 def path_typo(w: World) -> Draft:
@@ -153,9 +151,7 @@ def replace_all(w: World) -> Draft:
     old, new = w.words(2)
     name = w.name()
     return Draft(
-        w.rng.choice(
-            (f"Print {name} with every {old} replaced by {new}.", f"Replace all {old} by {new} in {name}.")
-        ),
+        w.rng.choice((f"Print {name} with every {old} replaced by {new}.", f"Replace all {old} by {new} in {name}.")),
         f"sed 's/{old}/{new}/' {name}",
         f"sed 's/{old}/{new}/g' {name}",
         _with_key(name, old, lambda v, key: f"{key} {v.word()} {key}"),
@@ -319,9 +315,7 @@ def distinct_lines(w: World) -> Draft:
         return {name: text(*(lines if a > b else [b, a, b, c, a][: len(lines)]))}
 
     return Draft(
-        w.rng.choice(
-            (f"Print each distinct line of {name} once, sorted.", f"Sort {name} without duplicates.")
-        ),
+        w.rng.choice((f"Print each distinct line of {name} once, sorted.", f"Sort {name} without duplicates.")),
         f"uniq {name}",
         f"sort -u {name}",
         fixtures,
@@ -332,9 +326,7 @@ def from_line(w: World) -> Draft:
     """`tail -n N` where `tail -n +N` was meant."""
     n, name = w.rng.randint(2, 3), w.name()
     return Draft(
-        w.rng.choice(
-            (f"Print {name} from line {n} on.", f"Print all lines of {name} starting with line {n}.")
-        ),
+        w.rng.choice((f"Print {name} from line {n} on.", f"Print all lines of {name} starting with line {n}.")),
         f"tail -n {n} {name}",
         f"tail -n +{n} {name}",
         lambda v: {name: text(*v.lines(2 * n + v.size(0, 2)))},

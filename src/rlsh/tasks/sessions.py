@@ -90,19 +90,13 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Print the lines of {f} that contain {a}.", f"grep {a} {f}", f"grep {f}"),
         lambda: Use(f"Print the lines of {f} that do not contain {a}.", f"grep -v {a} {f}"),
         lambda: Use(
-            pick(
-                (f"Print the lines of {f} that contain {a} in any case.", f"Find {a} in {f}, ignoring case.")
-            ),
+            pick((f"Print the lines of {f} that contain {a} in any case.", f"Find {a} in {f}, ignoring case.")),
             f"grep -i {a} {f}",
             f"grep {f}",
         ),
         lambda: Use(f"Count the lines of {f} that contain {a}.", f"grep -c {a} {f}", f"grep {f}"),
-        lambda: Use(
-            f"Print the lines of {f} that contain {a} or {b}.", f"grep -E '{a}|{b}' {f}", f"grep {f}"
-        ),
-        lambda: Use(
-            pick((f"Print {f} in upper case.", f"Convert {f} to capitals.")), f"tr a-z A-Z < {f}", f"tr {f}"
-        ),
+        lambda: Use(f"Print the lines of {f} that contain {a} or {b}.", f"grep -E '{a}|{b}' {f}", f"grep {f}"),
+        lambda: Use(pick((f"Print {f} in upper case.", f"Convert {f} to capitals.")), f"tr a-z A-Z < {f}", f"tr {f}"),
         lambda: Use(f"Print {f} in lower case.", f"tr A-Z a-z < {f}", f"tr {f}"),
         lambda: Use(f"Replace the first {a} of each line of {f} by {b}.", f"sed 's/{a}/{b}/' {f}"),
         lambda: Use(f"Replace all {a} by {b} in {f}.", f"sed 's/{a}/{b}/g' {f}"),
@@ -112,9 +106,7 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Create the folder {a}/{b}.", f"mkdir -p {a}/{b}"),
         lambda: Use(f"Create the folder {b}.", f"mkdir {b}"),
         lambda: Use("List all text files.", "find . -name '*.txt'", "find"),
-        lambda: Use(
-            "Print the first line of each log file.", "find . -name '*.log' -exec head -n 1 {} \\;", "find"
-        ),
+        lambda: Use("Print the first line of each log file.", "find . -name '*.log' -exec head -n 1 {} \\;", "find"),
         lambda: Use(f"Copy {f} to {a}.txt.", f"cp {f} {a}.txt"),
         lambda: Use(f"Write {a} to {b}.txt.", f"echo {a} > {b}.txt"),
         lambda: _slip(w, Use(f"Print the last {n} lines of {f}.", f"tail -n {n} {f}", f"tail {f}")),

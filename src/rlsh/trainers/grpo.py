@@ -150,7 +150,8 @@ def update(
             with torch.no_grad():
                 on = batch.mask
                 if u == 0:
-                    stats.gap = max(stats.gap, float((new - old)[on].abs().max()))
+                    gap = (new - old)[on].abs().nan_to_num(nan=torch.inf).max()  # max(0.0, nan) would be 0.0
+                    stats.gap = max(stats.gap, float(gap))
                 stats.tokens += batch.tokens
                 stats.loss += float(loss) / config.updates
                 stats.kl_k1 += float(k1(new, ref)[on].sum())
