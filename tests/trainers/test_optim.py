@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -25,7 +26,7 @@ def test_warm_up_then_cosine_to_the_minimum():
     assert got[4] == pytest.approx(0.2 + 0.8 * 0.5 * (1 + math.cos(math.pi / 4)))
     assert got[6] == pytest.approx(0.6)  # half way
     assert got[10] == pytest.approx(0.2)
-    assert all(a > b for a, b in zip(got[2:], got[3:], strict=False))
+    assert all(a > b for a, b in pairwise(got[2:]))
 
 
 def test_a_schedule_that_is_all_warm_up():
