@@ -10,7 +10,7 @@ from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.types import Entry, ToolCall
 
-LIMITS = Limits(wall_s=0.5)
+LIMITS = Limits(wall_s=1.0)
 FILES = {
     "a.txt": Entry(b"one\ntwo\n"),
     "bare.txt": Entry(b"one\r\ntwo"),
@@ -43,7 +43,7 @@ def act(workspace, dialect, name, *arguments):
         ("echo out; echo err >&2; exit 3", "out\nerr\n[exit 3]", "err\n"),
         ("echo out; exit 3", "out\n[exit 3]", "(Process exited with code 3)"),
         ("kill -9 $$", "[exit 137]", "(Process exited with code 137)"),
-        ("echo part; sleep 9", "part\n[timed out after 0.5 s]", "Error: Command timed out after 0.5 seconds."),
+        ("echo part; sleep 9", "part\n[timed out after 1 s]", "Error: Command timed out after 1 seconds."),
         (r"printf '\033[31mred\033[0m\r\n'", "red\n[exit 0]", "red\n"),
         (r"printf '\377ok\n'", "\ufffdok\n[exit 0]", "\ufffdok\n"),
     ],

@@ -27,13 +27,13 @@ def demonstrated(sandbox):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipe_base, "trace", noting)
-        traces = recipe_base.demonstrations(sandbox, 36, 7, ENV)
+        traces = recipe_base.demonstrations(sandbox, 24, 7, ENV)
     return {t.id: t for t in tasks}, {m[0].content: m for m in traces}
 
 
 def test_only_demonstrated_families_are_demonstrated(demonstrated):
     tasks, traces = demonstrated
-    assert len(tasks) == len(traces) == 36
+    assert len(tasks) == len(traces) == 24
     families = {t.family for t in tasks.values()}
     assert {SET_OF[f] for f in families} == {"demonstrated"} and len(families) == 12
     assert {t.split for t in tasks.values()} == {"train"}

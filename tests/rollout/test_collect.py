@@ -233,9 +233,6 @@ def test_a_command_that_hangs_is_cut_and_holds_nobody_for_good(play, overlap):
     done = play(script, overlap=overlap)
     assert [t.verdict.reward for t in done] == [1, 1, 1, 1]
     assert done[1].messages[2].content == "[timed out after 1 s]"
-    # and as the answer it earns nothing, and is not the host's fault
-    hung = play(lambda n, s: ["sleep 60", DONE], count=1, group=1, overlap=overlap)[0]
-    assert (hung.verdict.reward, hung.verdict.infra) == (0.0, False)
 
 
 @MODES

@@ -109,6 +109,7 @@ def test_environment_is_the_allow_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLSH_CANARY", "tell-nobody")
     with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, PATIENT) as work:
         seen = stdout(work, "env; tr '\\0' '\\n' </proc/1/environ")
+        assert b"tell-nobody" not in Path(f"/proc/{work._worker.process.pid}/environ").read_bytes()
     assert "tell-nobody" not in seen
     assert {line.split("=")[0] for line in seen.splitlines()} == set(
         ["PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_ALL", "TZ", "PWD", "SHLVL", "_"]
@@ -167,6 +168,12 @@ def test_no_network(work: BubblewrapWorkspace) -> None:
     assert stdout(work, "tail -n +2 /proc/net/route") == ""
 
 
+def test_every_namespace_and_the_session_are_its_own(work: BubblewrapWorkspace) -> None:
+    for name in ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts"):
+        assert stdout(work, f"readlink /proc/self/ns/{name}").strip() != str(Path(f"/proc/self/ns/{name}").readlink())
+    assert int(stdout(work, "cut -d' ' -f6 /proc/self/stat")) > 0  # 0: a session that began outside
+
+
 @pytest.mark.parametrize("command", ["unshare --user true", "unshare --mount true", "mount -t tmpfs x /tmp"])
 def test_no_namespaces_and_no_mounts(work: BubblewrapWorkspace, command: str) -> None:
     assert work.exec(command).exit_code != 0
@@ -205,6 +212,10 @@ def test_timeout_at_any_moment_of_the_set_up(pool: BubblewrapSandbox) -> None:
         with pool.open({}, Limits(wall_s=step * 0.001)) as work:
             assert work.exec(f"sleep {mark}").timed_out
     assert not running(mark)
+
+
+def test_no_core_dumps(work: BubblewrapWorkspace) -> None:
+    assert stdout(work, "ulimit -Hc") == "0\n"
 
 
 def test_fork_bomb_is_contained(pool: BubblewrapSandbox) -> None:
@@ -312,13 +323,14 @@ def test_tree_stays_and_scratch_goes(work: BubblewrapWorkspace) -> None:
 # --- faults of the host --------------------------------------------------------------------------------------
 
 
-def test_killed_worker_is_a_host_fault_and_is_replaced(pool: BubblewrapSandbox) -> None:
-    with pool.open({}, PATIENT) as work:
+def test_killed_worker_is_a_host_fault_and_is_replaced() -> None:
+    with BubblewrapSandbox(find_bwrap(), 1) as pool, pool.open({}, PATIENT) as work:
         os.kill(work._worker.process.pid, signal.SIGKILL)
         with pytest.raises(SandboxError, match="is gone"):
             work.exec("true")
         with pool.open({}, PATIENT) as other:
             assert stdout(other, "echo alive") == "alive\n"
+        assert work._worker.socket.fileno() == -1
 
 
 def test_hung_worker_is_a_host_fault(pool: BubblewrapSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,8 +374,8 @@ def test_interrupted_call_does_not_mix_up_replies(pool: BubblewrapSandbox) -> No
         assert stdout(work, "echo new") == "new\n"
 
 
-def test_closing_the_pool_ends_a_running_command() -> None:
-    mark, errors = marker(), list[Exception]()
+def test_closing_the_pool_ends_a_running_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark, errors, kills = marker(), list[Exception](), list[int]()
 
     sandbox = BubblewrapSandbox(find_bwrap(), 1)
     work = sandbox.open({}, PATIENT)
@@ -378,10 +390,12 @@ def test_closing_the_pool_ends_a_running_command() -> None:
     thread = threading.Thread(target=run)
     thread.start()
     assert eventually(lambda: running(mark))
+    monkeypatch.setattr(work._worker.process, "kill", lambda: kills.append(1))
     sandbox.close()
+    assert not kills  # a worker killed from here would not wait for what it runs
     assert not running(mark)
     thread.join()
-    assert len(errors) == 1
+    assert len(errors) == 1 and not kills
     work.close()
     with pytest.raises(SandboxError, match="closed"):
         sandbox.open({}, PATIENT)

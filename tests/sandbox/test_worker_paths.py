@@ -79,7 +79,7 @@ def test_read_and_write(work: BubblewrapWorkspace) -> None:
     assert (
         work.exec("cat d/*; stat -c '%n %U %G %a' d/*").stdout == b"B2N" + b"d/b user user 750\nd/new user user 644\n"
     )
-    assert work.exec("echo more >>d/new").exit_code == 0
+    assert work.exec("echo more >>d/new; : >d/made").exit_code == 0
 
 
 @sandboxed

@@ -120,6 +120,7 @@ def test_no_ids_make_it_raise(tokenizer, data):
         ("exec ls", "the first line of the call must be: exec"),
         ("exec \nls", "the first line of the call must be: exec"),
         ("edit\n+x", "the first line of the call must be: edit <file_path>"),
+        ("edit \n+x", "the first line of the call must be: edit <file_path>"),
         ("edit a b\n+x", "the first line of the call must be: edit <file_path>"),
         ("edit  a\n+x", "the first line of the call must be: edit <file_path>"),
         ("edit a\n", "edit needs its edit_content on the lines after the first"),

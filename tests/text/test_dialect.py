@@ -94,6 +94,7 @@ def test_cleaned_output_is_printable_and_bounded(raw, limit):
 def test_head_and_tail_are_kept():
     raw = "".join(f"{i:04d}" for i in range(1000)).encode()
     assert clean(raw, 10) == "00000\n[... 3990 characters left out ...]\n80999"
+    assert clean(b"abcdefg", 5) == "ab\n[... 2 characters left out ...]\nefg"
     assert clean(b"x" * 10, 10) == "x" * 10  # at the limit nothing is cut
 
 

@@ -152,7 +152,7 @@ def test_a_gap_that_is_no_number_is_an_error_too(model, bad):
     reference = far_reference(episodes)
     t = episodes[5].mask.index(1)
     episodes[5].logps[t] = bad
-    with pytest.raises(RlshError, match=r"sampler and trainer differ by (nan|inf)"):
+    with pytest.raises(RlshError, match="sampler and trainer differ by"):
         run(model, episodes, lr=1.0, reference=reference)
 
 

@@ -15,7 +15,7 @@ def _chunk(hidden: Tensor, head: Tensor, targets: Tensor, temperature: float) ->
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature  # (n, V)
     logp = F.log_softmax(logits, dim=-1)
     with torch.no_grad():
-        entropy = -torch.where(logp.exp() > 0, logp.exp() * logp, 0.0).sum(-1)  # (n,)
+        entropy = -(logp.exp() * logp).sum(-1)  # (n,)
     return logp.gather(-1, targets[:, None])[:, 0], entropy  # (n,), (n,)
 
 

@@ -43,7 +43,7 @@ def grpo_loss(
     on = mask.bool()
     # `where` on the inputs: selecting after an exp still sends NaN through its backward
     logp_new, logp_old, logp_ref = (torch.where(on, x, 0.0) for x in (logp_new, logp_old, logp_ref))
-    A = torch.where(on.any(dim=1), advantages, 0.0)[:, None]  # (B, 1)
+    A = advantages[:, None]  # (B, 1)
     ratio = torch.exp(logp_new - logp_old)  # (B, T)
     clipped = ratio.clamp(1 - eps, 1 + (eps if eps_high is None else eps_high))
     per_token = -torch.minimum(ratio * A, clipped * A)
@@ -58,7 +58,7 @@ def clip_fraction(
     logp_new: Tensor, logp_old: Tensor, advantages: Tensor, mask: Tensor, eps: float, eps_high: float
 ) -> Tensor:
     """Number of sampled tokens whose gradient the clip removes (a count: sum over micro-batches, then divide)."""
-    ratio = torch.exp(torch.where(mask.bool(), logp_new - logp_old, 0.0))
+    ratio = torch.exp(logp_new - logp_old)  # NaN compares false
     A = advantages[:, None]
     gone = ((A > 0) & (ratio > 1 + eps_high)) | ((A < 0) & (ratio < 1 - eps))
     return (gone & mask.bool()).sum()

@@ -15,7 +15,7 @@ from rlsh.tasks.families import FAMILIES, SET_OF, Draft
 from rlsh.tasks.task import Hidden, Task, TaskSet, with_id
 from rlsh.tasks.world import World, with_parents
 from rlsh.text.dialect import clean
-from rlsh.types import ToolCall
+from rlsh.types import RlshError, ToolCall
 
 Split = Literal["train", "held_out"]
 LIMITS = Limits(wall_s=3.0)
@@ -114,7 +114,7 @@ def build_tasks(
 ) -> tuple[list[Task], BuildReport]:
     """`count` admitted tasks, families in turn; the same arguments give the same tasks.
 
-    Raises SandboxError where the host fails.
+    Raises SandboxError where the host fails, RlshError where the families cannot give as many.
     """
     families = [name for name in FAMILIES if SET_OF[name] in sets]
     report, tasks, seen = BuildReport(), [], set()
@@ -142,4 +142,9 @@ def build_tasks(
             if len(tasks) == count:
                 break
     report.accepted = len(tasks)
+    if len(tasks) < count:
+        raise RlshError(
+            f"only {len(tasks)} of {count} tasks could be drawn from {', '.join(families)} "
+            f"({report.duplicates} duplicates, {report.rejected.total()} rejected): ask for fewer"
+        )
     return tasks, report

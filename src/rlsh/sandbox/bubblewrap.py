@@ -90,7 +90,7 @@ class Worker:
             except OSError as error:
                 raise self._fault(str(error)) from error
             except BaseException:
-                self.process.kill()  # interrupted half-way: the next reply would be the wrong one
+                self._hang_up()  # interrupted half-way: the next reply would be the wrong one
                 raise
 
     def _receive(self, timeout: float) -> Any:
@@ -121,19 +121,22 @@ class Worker:
 
     def _fault(self, reason: str) -> SandboxError:
         """The worker is unusable: end it. Its workspaces are lost; the pool's next `open` starts another."""
-        self.process.kill()
-        code = self.process.wait()
+        code = self._hang_up()
         return SandboxError(f"sandbox worker {self.process.pid} is gone (exit code {code}): {reason}")
 
-    def close(self) -> None:
-        """Hang up. The worker kills what runs, exits, and its mounts go with it. Safe from any thread."""
+    def _hang_up(self) -> int:
+        """End the worker, which first kills and awaits what it runs; by force only if it does not answer."""
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         try:
-            self.process.wait(GRACE_S)
+            return self.process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            return self.process.wait()
+
+    def close(self) -> None:
+        """Hang up, also on a command that another thread waits for. Nothing is left when this returns."""
+        self._hang_up()
         with self.lock:
             self.socket.close()
 

@@ -56,7 +56,7 @@ def _with_key(
     """A file in which some lines contain `key` and some do not."""
 
     def fixtures(w: World) -> Tree:
-        lines = [make(w, key) for _ in range(w.size(1, 3))] + w.lines(w.size(2, 3))
+        lines = [make(w, key) for _ in range(w.size(1, 4))] + w.lines(w.size(2, 3))
         w.rng.shuffle(lines)
         return {name: text(*lines)}
 
@@ -205,17 +205,21 @@ def append_line(w: World) -> Draft:
 
 def find_exec(w: World) -> Draft:
     """`find -exec` without its terminator."""
-    extension = w.rng.choice(("txt", "log", "md"))
-    program = w.rng.choice(("wc -l", "cat", "head -n 1"))
-    wanted = {"wc -l": "Count the lines of", "cat": "Print", "head -n 1": "Print the first line of"}[program]
-    stem = w.word()
+    extension, place, stem = w.rng.choice(("txt", "log", "md")), *w.words(2)
+    program, wanted = w.rng.choice(
+        (("wc -l", "Count the lines of"), ("cat", "Print"), ("head -n 1", "Print the first line of"))
+    )
+    command = f"find {place} -name '*.{extension}' -exec {program} {{}}"
     return Draft(
-        f"{wanted} each {extension} file.",
-        f"find . -name '*.{extension}' -exec {program} {{}}",
-        f"find . -name '*.{extension}' -exec {program} {{}} \\;",
-        lambda v: {f"{stem}.{extension}": text(*v.lines(v.size())), v.name("csv"): text(v.word())},
-        looks=("ls",),
-        slips=(f"find . -name '*.{extension}' -exec {program}",),
+        f"{wanted} each {extension} file in {place}.",
+        command,
+        f"{command} \\;",
+        lambda v: {
+            f"{place}/{stem}.{extension}": text(*v.lines(v.size(2, 6))),
+            f"{place}/{v.name('csv')}": text(v.word()),
+        },
+        looks=("ls", f"ls {place}"),
+        slips=(command.removesuffix(" {}"),),
     )
 
 
@@ -372,20 +376,17 @@ def count_matches(w: World) -> Draft:
 
 def bare_glob(w: World) -> Draft:
     """`find -name *.txt`, expanded by the shell before find sees it."""
-    extension = w.rng.choice(("txt", "log", "md"))
+    extension, place = w.rng.choice(("txt", "log", "md")), w.word()
 
     def fixtures(v: World) -> Tree:
-        a, b, c = v.words(3)
-        return {
-            f"{a}.{extension}": text(v.word()),
-            f"{b}.{extension}": text(v.word()),
-            f"{c}.csv": text(v.word()),
-        }
+        here, there = v.words(2), v.words(v.size(1, 2))
+        files = [f"{name}.{extension}" for name in here] + [f"{place}/{name}.{extension}" for name in there]
+        return {path: text(v.word()) for path in [*files, f"{place}/{v.name('csv')}"]}
 
     return Draft(
-        f"List all {extension} files.",
-        f"find . -name *.{extension}",
-        f"find . -name '*.{extension}'",
+        f"List all {extension} files in {place}.",
+        f"find {place} -name *.{extension}",
+        f"find {place} -name '*.{extension}'",
         fixtures,
     )
 
