@@ -136,3 +136,8 @@ def test_weights_of_another_shape(folder, change):
 def test_a_missing_tokenizer(folder):
     (folder / "tokenizer.json").unlink()
     assert "tokenizer.json: no such file" in refusal(folder)
+
+
+def test_a_tokenizer_of_another_model(folder):
+    Tokenizer.train(["other words entirely, so that there are merges"] * 9, 300).save(folder)
+    assert "do not belong together" in refusal(folder)

@@ -88,4 +88,10 @@ def load_policy(name_or_path: str | Path, device: str | torch.device = "cpu") ->
         model.load_state_dict({name: w.float() for name, w in weights.items()})
     except RuntimeError as error:
         raise RlshError(f"{folder / WEIGHTS}: does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}") from None
-    return Policy(model.to(device).eval(), Tokenizer.load(folder), facts)
+    tokenizer = Tokenizer.load(folder)
+    if tokenizer.vocab_size > len(model.head_weight):
+        raise RlshError(
+            f"{folder}: the tokenizer has {tokenizer.vocab_size} ids, the model {len(model.head_weight)}: "
+            "these files do not belong together"
+        )
+    return Policy(model.to(device).eval(), tokenizer, facts)

@@ -84,8 +84,10 @@ def test_a_group_of_one_has_no_baseline():
         (torch.zeros(6), None, r"\(6,\).*groups of 4"),
         (torch.zeros(2, 4), None, r"\(2, 4\)"),
         (torch.zeros(8), torch.ones(4, dtype=torch.bool), r"\(4,\).*\(8,\)"),
+        (torch.tensor([0.0, torch.nan, 1.0, 0.0]), None, "finite"),
+        (torch.tensor([0.0, torch.inf, 1.0, 0.0]), None, "finite"),
     ],
 )
-def test_shapes_that_do_not_fit(rewards, valid, names):
+def test_rewards_that_do_not_fit(rewards, valid, names):
     with pytest.raises(ValueError, match=names):
         group_advantages(rewards, 4, valid=valid)

@@ -11,8 +11,8 @@ def group_advantages(rewards: Tensor, group_size: int, *, valid: Tensor | None =
 
     `rewards` (P * G,) lie group after group. Rows where `valid` (P * G,) is False (the environment failed, not the
     policy) get A = 0 and leave the mean and std of their siblings; a group with fewer than two valid rows, or
-    with equal rewards, gets A = 0 throughout. Raises ValueError for a group size below 2: one sample has no
-    baseline, and its raw reward must not pass for an advantage.
+    with equal rewards, gets A = 0 throughout. Raises ValueError for a group size below 2 (one sample has no
+    baseline, and its raw reward must not pass for an advantage) and for a valid reward that is NaN or infinite.
     """
     if group_size < 2:
         raise ValueError(f"group_size = {group_size}: a group needs at least 2 samples to have a baseline")
@@ -21,6 +21,8 @@ def group_advantages(rewards: Tensor, group_size: int, *, valid: Tensor | None =
     ok = torch.ones_like(rewards, dtype=torch.bool) if valid is None else valid.bool()
     if ok.shape != rewards.shape:
         raise ValueError(f"valid has shape {tuple(ok.shape)}, rewards {tuple(rewards.shape)}")
+    if not rewards[ok].isfinite().all():
+        raise ValueError(f"rewards must be finite on valid rows; got {rewards[ok].tolist()}")
     r_PG = torch.where(ok, rewards, 0.0).view(-1, group_size)  # select before any arithmetic: NaN * 0 is NaN
     ok_PG = ok.view(-1, group_size)
     n_P1 = ok_PG.sum(dim=1, keepdim=True)

@@ -127,7 +127,7 @@ def update(
             if (i // config.group_size) % config.updates == u and not t.verdict.infra
         ]
         rows = [(trajectories[i].ids, trajectories[i].mask) for i in chosen]
-        batches = micro_batches(rows, config.micro_batch_tokens, model.device)
+        batches = [b for b in micro_batches(rows, config.micro_batch_tokens, model.device) if b.tokens]
         denominator = max(1, sum(batch.tokens for batch in batches))
         old_rows = [trajectories[i].logps for i in chosen]
         ref_rows = [ref_logps[i] for i in chosen]
