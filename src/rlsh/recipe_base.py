@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -14,12 +15,13 @@ from rlsh.data.shards import MANIFEST, write_shards
 from rlsh.data.sources import debian_texts, texts_under
 from rlsh.env.build import LIMITS, build_tasks
 from rlsh.env.episode import EnvConfig
-from rlsh.env.record import record_session
+from rlsh.env.record import Recorded, as_chat, as_terminal, record_session
 from rlsh.env.traces import trace, write_traces
 from rlsh.policy import load_policy, save_policy
 from rlsh.runfolder import read_records
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.sessions import session
+from rlsh.text.chat import encode
 from rlsh.text.tokenizer import Tokenizer
 from rlsh.trainers.pretrain import PretrainConfig, pretrain
 from rlsh.trainers.progress import Progress
@@ -41,37 +43,43 @@ class BaseConfig:
     sft: SftConfig = SftConfig()
 
 
-def record_sessions(path: Path, sandbox: Sandbox, count: int) -> list[str]:
-    """The first `count` sessions as text, really run. `path` keeps them as they come: a second call goes on there."""
+def record_sessions(path: Path, sandbox: Sandbox, count: int) -> list[list[Recorded]]:
+    """The first `count` sessions, really run. `path` keeps them as they come: a second call goes on there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    texts = [r["text"] for r in read_records(path)]
-    progress = Progress("sessions", count, len(texts))
+    sessions = [[Recorded(**turn) for turn in record["turns"]] for record in read_records(path)]
+    progress = Progress("sessions", count, len(sessions))
     with ThreadPoolExecutor(WORKERS) as pool, path.open("a", encoding="utf-8") as out:
-        for at in range(len(texts), count, 256):
+        for at in range(len(sessions), count, 256):
             seeds = range(at, min(at + 256, count))
             found = list(pool.map(lambda s: record_session(sandbox, session(s), LIMITS), seeds))
-            out.writelines(json.dumps({"step": s, "text": t}) + "\n" for s, t in zip(seeds, found, strict=True))
+            for seed, turns in zip(seeds, found, strict=True):
+                out.write(json.dumps({"step": seed, "turns": [asdict(turn) for turn in turns]}) + "\n")
             out.flush()
-            texts += found
+            sessions += found
             progress.update(seeds.stop)
-    return texts[:count]
+    return sessions[:count]
 
 
 def prepare_data(
     out: Path, sandbox: Sandbox | None, *, vocab: int, sessions: int, paths: list[Path] | None = None
 ) -> Path:
-    """Tokenizer and shards in `out`, from `paths` (None: what a Debian machine holds) and recorded sessions."""
+    """Tokenizer and shards in `out`, from `paths` (None: what a Debian machine holds) and recorded sessions.
+
+    The tokenizer is trained on the plain text alone, so that names of both word pools are cut alike and copying a
+    held-out name is no other task than copying a known one. Of three sessions two read as a chat, one as a terminal.
+    """
     if (out / MANIFEST).exists():
         return out
     plain = list(debian_texts() if paths is None else texts_under(paths))
     recorded = [] if sandbox is None else record_sessions(out / "sessions.jsonl", sandbox, sessions)
-    tokenizer = Tokenizer.train(plain[::4] + recorded[:8000], vocab)
-    # interleaved, so that the validation documents are of both kinds
-    every = max(1, len(recorded) // max(1, len(plain)))
-    documents: list[str] = []
-    for i, text in enumerate(plain):
-        documents += [text, *recorded[i * every : (i + 1) * every]]
-    documents += recorded[len(plain) * every :]
+    tokenizer = Tokenizer.train(plain, vocab)
+    documents = tokenizer.encode_batch(plain)
+    for i, turns in enumerate(recorded):
+        if i % 3:
+            documents.append(encode(tokenizer, as_chat(turns, random.Random(f"chat {i}")))[0])
+        else:
+            documents.append(tokenizer.encode(as_terminal(turns)))
+    random.Random("documents").shuffle(documents)  # validation documents are of every kind
     write_shards(out, tokenizer, documents, {"plain_documents": len(plain), "sessions": len(recorded)})
     return out
 

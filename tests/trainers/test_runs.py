@@ -43,7 +43,7 @@ def world(tmp_path_factory, sandbox):
     write_traces(root / "traces.jsonl", traces)
     texts = [m.content for t in traces for m in t]
     tokenizer = Tokenizer.train(texts, 300)
-    write_shards(root / "data", tokenizer, texts * 30, {})
+    write_shards(root / "data", tokenizer, tokenizer.encode_batch(texts * 30), {})
     shape = ModelConfig(tokenizer.vocab_size, 256, n_layer=1, n_head=2, n_embd=16, dropout=0.1)
     (root / "model").mkdir()
     save_policy(root / "model", Policy(Decoder(shape, torch.Generator().manual_seed(0)), tokenizer))

@@ -23,20 +23,21 @@ MANIFEST = "manifest.json"
 Ids = npt.NDArray[np.uint16]
 
 
-def write_shards(folder: Path, tokenizer: Tokenizer, documents: Iterable[str], facts: dict[str, Any]) -> dict[str, Any]:
-    """Encodes `documents` into `train.bin` and `val.bin` (every 50th document), with tokenizer and manifest beside.
+def write_shards(
+    folder: Path, tokenizer: Tokenizer, documents: Iterable[Sequence[int]], facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Writes `documents` of ids as `train.bin` and `val.bin` (every 50th), with tokenizer and manifest beside.
 
-    Returns the manifest. Raises RlshError where the vocabulary does not fit 16 bits or the folder cannot be written.
+    Each document gets its end-of-text id. Returns the manifest. Raises RlshError where the vocabulary does not fit
+    16 bits, the documents are too few or the folder cannot be written.
     """
     if tokenizer.vocab_size > 2**16:
         raise RlshError(f"a vocabulary of {tokenizer.vocab_size} ids does not fit uint16 shards")
     parts: dict[str, list[Ids]] = {"train": [], "val": []}
     count = 0
-    for batch in _batched(documents, 2000):
-        for ids in tokenizer.encode_batch(batch):
-            part = parts["val" if count % 50 == 0 else "train"]
-            part.append(np.array([*ids, tokenizer.eot], dtype=np.uint16))
-            count += 1
+    for ids in documents:
+        parts["val" if count % 50 == 0 else "train"].append(np.array([*ids, tokenizer.eot], dtype=np.uint16))
+        count += 1
     if not parts["train"]:
         raise RlshError(f"{folder}: {count} documents are too few to split into train and val")
     try:
@@ -54,17 +55,6 @@ def write_shards(folder: Path, tokenizer: Tokenizer, documents: Iterable[str], f
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return manifest
-
-
-def _batched(items: Iterable[str], size: int) -> Iterable[list[str]]:
-    held: list[str] = []
-    for item in items:
-        held.append(item)
-        if len(held) == size:
-            yield held
-            held = []
-    if held:
-        yield held
 
 
 def open_shard(path: Path) -> Ids:

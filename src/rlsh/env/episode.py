@@ -16,7 +16,7 @@ from rlsh.types import BadCall, Message, StopReason, Verdict
 @dataclass(frozen=True)
 class EnvConfig:
     dialect: Dialect = "rlsh"
-    max_turns: int = 5  # assistant messages, the final one included
+    max_turns: int = 4  # assistant messages, the final one included
     observation_chars: int = 160  # of each stream; head and tail are kept
     wall_s: float = 3.0  # of one command
     memory_mb: int = 256  # address space of each process

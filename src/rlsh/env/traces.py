@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rlsh.env.build import Split, draw
 from rlsh.env.episode import EnvConfig, Episode
+from rlsh.env.record import FINAL
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.task import Task
 from rlsh.types import Message, RlshError, ToolCall
 
 LOOK, SLIP = 0.3, 0.25  # shares of demonstrations that look around first, that try something wrong first
-FINAL = "done"
 
 
 def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:

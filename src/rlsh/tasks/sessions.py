@@ -126,12 +126,14 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
             lambda: Use(f"Print {g}.", f"cat {g}"),
         ]
     if p.folder in p.files:
-        d = p.folder
+        d, e = p.folder, p.inner.rpartition(".")[2]
         found += [
             lambda: Use(f"List the folder {d}.", f"ls {d}"),
             lambda: Use(f"Print {d}/{p.inner}.", f"cat {d}/{p.inner}"),
             lambda: Use(f"Copy the folder {d} to {b}.", f"cp -r {d} {b}"),
             lambda: Use(f"Delete the folder {d}.", f"rm -r {d}"),
+            lambda: Use(f"List all {e} files in {d}.", f"find {d} -name '*.{e}'", "find"),
+            lambda: Use(f"Print each {e} file in {d}.", f"find {d} -name '*.{e}' -exec cat {{}} \\;", "find"),
         ]
     if p.script in p.files:
         s = p.script
