@@ -118,7 +118,7 @@ def test_a_shard_shorter_than_a_row(shard):
 def test_documents_are_split_and_ended(tmp_path):
     tokenizer = Tokenizer.of_bytes()
     documents = [f"doc {i}" for i in range(120)]
-    manifest = write_shards(tmp_path / "out", tokenizer, documents, {"source": "test"})
+    manifest = write_shards(tmp_path / "out", tokenizer, tokenizer.encode_batch(documents), {"source": "test"})
     texts = {}
     for name in ("train", "val"):
         ids = open_shard(tmp_path / "out" / f"{name}.bin")
@@ -133,10 +133,10 @@ def test_documents_are_split_and_ended(tmp_path):
 
 def test_what_cannot_be_written(tmp_path):
     with pytest.raises(RlshError, match="1 documents are too few"):
-        write_shards(tmp_path / "out", Tokenizer.of_bytes(), ["one"], {})
+        write_shards(tmp_path / "out", Tokenizer.of_bytes(), [[1]], {})
     (tmp_path / "file").write_text("")
     with pytest.raises(RlshError, match="cannot write shards"):
-        write_shards(tmp_path / "file" / "out", Tokenizer.of_bytes(), ["a", "b"], {})
+        write_shards(tmp_path / "file" / "out", Tokenizer.of_bytes(), [[1], [2]], {})
 
 
 def test_a_vocabulary_beyond_16_bits(tmp_path):
@@ -144,4 +144,4 @@ def test_a_vocabulary_beyond_16_bits(tmp_path):
         vocab_size = 2**16 + 1
 
     with pytest.raises(RlshError, match="65537 ids does not fit uint16"):
-        write_shards(tmp_path, Large(Tokenizer.of_bytes()._bpe), ["a", "b"], {})
+        write_shards(tmp_path, Large(Tokenizer.of_bytes()._bpe), [[1], [2]], {})

@@ -36,9 +36,7 @@ def rescored(model, row, temperature=1.0):
 def play(model, prompts, *, params=None, slots=8, group=2, turns=3, forced=(7, 8, 9), turn_tokens=6):
     """All prompts at once, each row `turns` turns with a ragged observation between."""
     engine = Engine(model, slots, params or SamplingParams(), [STOP], turn_tokens)
-    rows = [
-        r for i, p in enumerate(prompts) for r in engine.add_group(p, [100 * i + g for g in range(group)])
-    ]
+    rows = [r for i, p in enumerate(prompts) for r in engine.add_group(p, [100 * i + g for g in range(group)])]
     for turn in range(turns):
         ended = []
         while engine.active:
@@ -169,9 +167,7 @@ def test_uniforms_are_uniform_over_keys_and_over_counters():
 
 def test_support_is_the_nucleus_renormalised():
     logp = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
-    assert torch.allclose(
-        support(logp, SamplingParams(top_p=0.7)).exp(), torch.tensor([[0.625, 0.375, 0, 0]])
-    )
+    assert torch.allclose(support(logp, SamplingParams(top_p=0.7)).exp(), torch.tensor([[0.625, 0.375, 0, 0]]))
     assert torch.allclose(support(logp, SamplingParams(top_k=1)).exp(), torch.tensor([[1.0, 0, 0, 0]]))
 
 
