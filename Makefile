@@ -13,11 +13,12 @@ BIN := $(VENV)/bin
 .PHONY: demo base test test-slow format clean
 
 demo: $(VENV)/.installed
-	$(BIN)/rlsh demo
+	$(BIN)/rlsh demo --resume
 
 # Train the small base model that ships in the package anew.
 base: $(VENV)/.installed
-	$(BIN)/rlsh base
+	$(BIN)/rlsh base --resume
+	mkdir -p src/rlsh/base && cp runs/base/model/* src/rlsh/base/
 
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

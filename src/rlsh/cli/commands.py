@@ -30,11 +30,15 @@ def sandbox() -> Iterator[Sandbox]:
         opened.close()
 
 
-def config(cls: type[C], arguments: argparse.Namespace) -> C:
-    """The trainer's config. `rlsh grpo key=value` needs no recipe: a first word with `=` in it is an override."""
+def config(cls: type[C], arguments: argparse.Namespace, default: str | None = None) -> C:
+    """The trainer's config. `rlsh grpo key=value` needs no recipe: a first word with `=` in it is an override.
+
+    `default` is the recipe taken where none is named; without it the dataclass's own defaults are.
+    """
     recipe, overrides = arguments.recipe, arguments.overrides
     if recipe is not None and "=" in recipe:
         recipe, overrides = None, [recipe, *overrides]
+    recipe = recipe or default
     path = None if recipe is None else find_recipe(recipe)
     return load(cls, path, overrides, [Path(p) for p in arguments.overlay])  # type: ignore[type-var]
 
@@ -199,7 +203,7 @@ def grpo(arguments: argparse.Namespace) -> None:
 def base(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import BaseConfig, make_base
 
-    chosen = config(BaseConfig, arguments)
+    chosen = config(BaseConfig, arguments, "base")
     with sandbox() as s:
         print(f"base: {make_base(chosen, s, arguments.resume)}")
 
@@ -249,7 +253,7 @@ def report(arguments: argparse.Namespace) -> None:
 def demo(arguments: argparse.Namespace) -> None:
     from rlsh.demo import DemoConfig, run_demo, table_lines
 
-    chosen = config(DemoConfig, arguments)
+    chosen = config(DemoConfig, arguments, "demo")
     with sandbox() as s:
         summary = run_demo(chosen, s, arguments.resume)
     print(*table_lines(chosen.grpo.out), sep="\n")
