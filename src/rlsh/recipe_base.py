@@ -104,9 +104,13 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
     traces = config.out / "traces.jsonl"
     if not traces.exists():
         write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
+    replay = config.out / "replay.jsonl"
+    if not replay.exists():
+        sessions = record_sessions(data / "sessions.jsonl", sandbox, config.sessions)
+        write_traces(replay, [as_chat(turns[:3], random.Random(f"replay {i}")) for i, turns in enumerate(sessions)])
     tuned = config.out / "sft" / "best"
     if not (config.out / "sft" / "done").exists():
-        sft(replace(config.sft, model=str(pretrained), traces=traces, out=tuned.parent), resume)
+        sft(replace(config.sft, model=str(pretrained), traces=traces, replay=replay, out=tuned.parent), resume)
         (config.out / "sft" / "done").touch()
     shipped = config.out / "model"
     shipped.mkdir(exist_ok=True)

@@ -28,6 +28,8 @@ Rows = Sequence[tuple[list[int], list[int]]]
 class SftConfig:
     model: str = "base"
     traces: Path = Path("runs/traces.jsonl")
+    replay: Path | None = None  # conversations of another kind, so that what was known is not forgotten
+    replay_share: float = 0.5  # of each step's rows, where there is a replay file
     out: Path = Path("runs/sft")
     optim: OptimConfig = OptimConfig(lr=5e-4, schedule="cosine", min_lr=5e-5, warmup=20, weight_decay=0.1)
     steps: int = 400
@@ -50,12 +52,23 @@ def mean_loss(model: Decoder, rows: Rows, token_budget: int) -> float:
     return total / count
 
 
+def draw_rows(rows: Rows, count: int, generator: torch.Generator) -> list[tuple[list[int], list[int]]]:
+    """`count` of `rows`, drawn with replacement."""
+    return [rows[i] for i in torch.randint(len(rows), (count,), generator=generator).tolist()] if count else []
+
+
 def sft(config: SftConfig, resume: bool = False) -> Path:
-    """Trains on assistant tokens only; returns the folder of the best model by validation loss."""
+    """Trains on assistant tokens only; returns the folder of the best model by validation loss on the traces."""
     policy = load_policy(config.model)
     model = policy.model
-    rows = [encode(policy.tokenizer, messages) for messages in read_traces(config.traces)]
-    rows = [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
+
+    def read(path: Path) -> Rows:
+        rows = [encode(policy.tokenizer, messages) for messages in read_traces(path)]
+        return [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
+
+    rows = read(config.traces)
+    replay = [] if config.replay is None else read(config.replay)
+    replayed = round(config.rows * config.replay_share) if replay else 0
     held = max(1, int(len(rows) * config.val_share))
     train_rows, val_rows = rows[:-held], rows[-held:]
     generators = streams(config.seed, "data")
@@ -68,8 +81,9 @@ def sft(config: SftConfig, resume: bool = False) -> Path:
         progress = Progress("sft", config.steps, start)
         for step in range(start + 1, config.steps + 1):
             began = time.monotonic()
-            picks = torch.randint(len(train_rows), (config.rows,), generator=generators["data"]).tolist()
-            batches = micro_batches([train_rows[i] for i in picks], config.micro_batch_tokens, model.device)
+            picked = draw_rows(train_rows, config.rows - replayed, generators["data"])
+            picked += draw_rows(replay, replayed, generators["data"])
+            batches = micro_batches(picked, config.micro_batch_tokens, model.device)
             denominator = sum(batch.tokens for batch in batches)
             loss = 0.0
             model.train()
