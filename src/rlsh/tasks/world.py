@@ -360,6 +360,9 @@ _VOWELS = ["a", "e", "i", "o", "u", "ai", "ea", "oo"]
 _CODAS = ["", "", "", "n", "r", "l", "s", "t", "m", "k", "nd", "st"]
 
 
+ENGLISH = 0.15
+
+
 def pool_of(word: str) -> Pool:
     return "held_out" if zlib.crc32(word.encode()) % 5 == 0 else "train"
 
@@ -372,9 +375,10 @@ class World:
     pool: Pool
 
     def word(self) -> str:
-        """A word of this pool, English or invented, 3 to 10 letters."""
+        """A word of this pool, English or invented. Few are English: a list that short is learned by heart, and
+        what is known by heart is no longer copied."""
         while True:
-            word = self.rng.choice(_WORDS) if self.rng.random() < 0.5 else self._invented()
+            word = self.rng.choice(_WORDS) if self.rng.random() < ENGLISH else self._invented()
             if pool_of(word) == self.pool:
                 return word
 
