@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from rlsh.env.episode import EnvConfig
 from rlsh.env.record import Recorded, as_chat, as_terminal, record_session
 from rlsh.env.traces import trace, write_traces
 from rlsh.policy import load_policy, save_policy
-from rlsh.runfolder import read_records
+from rlsh.runfolder import RunFolder
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.sessions import session
 from rlsh.text.chat import encode
@@ -43,18 +42,16 @@ class BaseConfig:
     sft: SftConfig = SftConfig()
 
 
-def record_sessions(path: Path, sandbox: Sandbox, count: int) -> list[list[Recorded]]:
-    """The first `count` sessions, really run. `path` keeps them as they come: a second call goes on there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sessions = [[Recorded(**turn) for turn in record["turns"]] for record in read_records(path)]
-    progress = Progress("sessions", count, len(sessions))
-    with ThreadPoolExecutor(WORKERS) as pool, path.open("a", encoding="utf-8") as out:
+def record_sessions(folder: Path, sandbox: Sandbox, count: int) -> list[list[Recorded]]:
+    """The first `count` sessions, really run. `folder` keeps them as they come: a second call goes on there."""
+    with RunFolder.create(folder, "", resume=True) as run, ThreadPoolExecutor(WORKERS) as pool:
+        sessions = [[Recorded(**turn) for turn in record["turns"]] for record in run.read("sessions")]
+        progress = Progress("sessions", count, len(sessions))
         for at in range(len(sessions), count, 256):
             seeds = range(at, min(at + 256, count))
             found = list(pool.map(lambda s: record_session(sandbox, session(s), LIMITS), seeds))
             for seed, turns in zip(seeds, found, strict=True):
-                out.write(json.dumps({"step": seed, "turns": [asdict(turn) for turn in turns]}) + "\n")
-            out.flush()
+                run.append("sessions", {"step": seed, "turns": [asdict(turn) for turn in turns]})
             sessions += found
             progress.update(seeds.stop)
     return sessions[:count]
@@ -71,7 +68,7 @@ def prepare_data(
     if (out / MANIFEST).exists():
         return out
     plain = list(debian_texts() if paths is None else texts_under(paths))
-    recorded = [] if sandbox is None else record_sessions(out / "sessions.jsonl", sandbox, sessions)
+    recorded = [] if sandbox is None else record_sessions(out, sandbox, sessions)
     tokenizer = Tokenizer.train(plain, vocab)
     documents = tokenizer.encode_batch(plain)
     for i, turns in enumerate(recorded):
@@ -106,7 +103,7 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
         write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
     replay = config.out / "replay.jsonl"
     if not replay.exists():
-        sessions = record_sessions(data / "sessions.jsonl", sandbox, config.sessions)
+        sessions = record_sessions(data, sandbox, config.sessions)
         write_traces(replay, [as_chat(turns[:3], random.Random(f"replay {i}")) for i, turns in enumerate(sessions)])
     tuned = config.out / "sft" / "best"
     if not (config.out / "sft" / "done").exists():

@@ -17,57 +17,10 @@ from pathlib import Path
 
 from rlsh.types import RlshError
 
-MANUALS = [
-    "bash",
-    "cat",
-    "chmod",
-    "cp",
-    "cut",
-    "date",
-    "df",
-    "diff",
-    "du",
-    "echo",
-    "env",
-    "false",
-    "find",
-    "grep",
-    "gzip",
-    "head",
-    "id",
-    "ln",
-    "ls",
-    "mkdir",
-    "mv",
-    "nl",
-    "od",
-    "paste",
-    "printf",
-    "pwd",
-    "rm",
-    "rmdir",
-    "sed",
-    "seq",
-    "sh",
-    "sort",
-    "stat",
-    "tail",
-    "tar",
-    "tee",
-    "test",
-    "touch",
-    "tr",
-    "true",
-    "uniq",
-    "wc",
-    "which",
-    "xargs",
-    "awk",
-    "mawk",
-    "dash",
-    "comm",
-    "join",
-]
+MANUALS = """
+bash cat chmod cp cut date df diff du echo env false find grep gzip head id ln ls mkdir mv nl od paste printf
+pwd rm rmdir sed seq sh sort stat tail tar tee test touch tr true uniq wc which xargs awk mawk dash comm join
+""".split()
 _COMMENT = re.compile(r"^[.']?\\\".*\n?|\\\".*", re.MULTILINE)
 _REQUEST = re.compile(r"^[.']\s*\S*\s?")
 # font, size and string escapes with their argument; then a named glyph; then one character
