@@ -21,7 +21,7 @@ FORMS = {
     "upper_case": (rf"tr a-z A-Z {F}", rf"tr a-z A-Z < {F}"),
     "not_executable": (rf"\./{F}", rf"(sh|bash) {F}"),
     "count_matches": (rf"grep {KEY} {F}", rf"grep -c {KEY} {F}"),
-    "bare_glob": (r"find \. -name \*\.(?P<f>\w+)", r"find \. -name '\*\.(?P<f>\w+)'"),
+    "bare_glob": (r"find \S+ -name \*\.(?P<f>\w+)", r"find \S+ -name '\*\.(?P<f>\w+)'"),
     "in_place_sort": (rf"sort {F} > (?P=f)", rf"sort -o {F} (?P=f)"),
 }
 UNSHOWN = [f.__name__ for s in ("reward_only", "never_met") for f in SETS[s]]
