@@ -26,7 +26,7 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope="session")
 def family_tasks(sandbox: Sandbox) -> Mapping[str, Task]:
     """An admitted task of every family."""
-    tasks, _ = build_tasks(sandbox, ["demonstrated", "reward_only", "never_met"], 30, seed=0, split="train", workers=2)
+    tasks, _ = build_tasks(sandbox, ["demonstrated", "reward_only", "never_met"], 55, seed=0, split="train", workers=2)
     found = {task.family: task for task in tasks}
     assert found.keys() == FAMILIES.keys()
     return found

@@ -21,7 +21,7 @@ from rlsh.text.tokenizer import Tokenizer
 from rlsh.types import Message, RlshError, StopReason, ToolCall
 
 COLLECT = importlib.import_module("rlsh.rollout.collect")  # the package exports a function of that name
-ENV = EnvConfig(wall_s=1.0)
+ENV = EnvConfig(max_turns=5, wall_s=1.0)
 SEED, STEP = 11, 3
 MODES = pytest.mark.parametrize("overlap", [False, True], ids=["rounds", "overlap"])
 
