@@ -18,7 +18,7 @@ demo: $(VENV)/.installed
 # Train the small base model that ships in the package anew.
 base: $(VENV)/.installed
 	$(BIN)/rlsh base --resume
-	mkdir -p src/rlsh/base && cp runs/base/model/* src/rlsh/base/
+	mkdir -p src/rlsh/shipped && cp -r runs/base/shipped/. src/rlsh/shipped/
 
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -88,14 +88,16 @@ def test_a_miniature_of_the_base(tmp_path, sandbox):
         vocab=400,
         sessions=300,
         demonstrations=120,
+        replay=200,
         pretrain=PretrainConfig(
             model=ShapeConfig(n_layer=2, n_head=2, n_embd=48), steps=120, rows=8, eval_every=40, save_every=40
         ),
         sft=SftConfig(steps=60, rows=8, eval_every=20),
     )
-    model = load_policy(make_base(config, sandbox)).model
+    model = load_policy(make_base(config, sandbox) / "base").model
     assert model.config.n_embd == 48
     for stage in ("pretrain", "sft"):
         losses = [json.loads(line)["loss"] for line in (config.out / stage / "metrics.jsonl").read_text().splitlines()]
         assert losses[-1] < 0.8 * losses[0]
-    assert make_base(config, sandbox, resume=True) == config.out / "model"
+    assert make_base(config, sandbox, resume=True) == config.out / "shipped"
+    assert load_policy(config.out / "shipped" / "pretrained").tokenizer.vocab_size == 400

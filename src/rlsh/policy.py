@@ -24,7 +24,8 @@ from rlsh.text.tokenizer import Tokenizer
 from rlsh.types import RlshError
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
-SHIPPED = {"base": Path(str(files("rlsh"))) / "base"}
+# the base of the demo, and the same model before its cold start
+SHIPPED = {name: Path(str(files("rlsh"))) / "shipped" / name for name in ("base", "pretrained")}
 
 
 @dataclass
@@ -44,6 +45,7 @@ def save_policy(folder: Path, policy: Policy, dtype: torch.dtype | None = None) 
     }
     try:
         save_file(weights, folder / WEIGHTS)
+        (folder / WEIGHTS).chmod(0o644)  # it comes as 0600: a package that root installs must be readable
     except SafetensorError as error:  # its own kind of OSError: a full disk, a folder that is gone
         raise RlshError(f"{folder / WEIGHTS}: cannot write weights ({error}); make room, then --resume") from None
     policy.tokenizer.save(folder)

@@ -33,12 +33,13 @@ WORKERS = os.cpu_count() or 2
 @dataclass(frozen=True)
 class BaseConfig:
     out: Path = Path("runs/base")
-    vocab: int = 1024
-    sessions: int = 40_000
-    demonstrations: int = 3_000
+    vocab: int = 768
+    sessions: int = 25_000
+    demonstrations: int = 500
+    replay: int = 4_000  # sessions, as chats, that the cold start goes on seeing
     seed: int = 0
     env: EnvConfig = EnvConfig()
-    pretrain: PretrainConfig = PretrainConfig(steps=3000)
+    pretrain: PretrainConfig = PretrainConfig(steps=2000)
     sft: SftConfig = SftConfig()
 
 
@@ -92,7 +93,8 @@ def demonstrations(sandbox: Sandbox, count: int, seed: int, env: EnvConfig) -> l
 
 
 def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Path:
-    """Every stage is skipped where its result exists; returns the folder of the base (bf16)."""
+    """Every stage is skipped where its result exists; returns the folder of what ships, in bf16:
+    `base`, and `pretrained`, the same model before its cold start."""
     data = prepare_data(config.out / "data", sandbox, vocab=config.vocab, sessions=config.sessions)
     pretrained = config.out / "pretrain" / "best"
     if not (config.out / "pretrain" / "done").exists():
@@ -103,13 +105,14 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
         write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
     replay = config.out / "replay.jsonl"
     if not replay.exists():
-        sessions = record_sessions(data, sandbox, config.sessions)
+        sessions = record_sessions(data, sandbox, config.replay)
         write_traces(replay, [as_chat(turns[:3], random.Random(f"replay {i}")) for i, turns in enumerate(sessions)])
     tuned = config.out / "sft" / "best"
     if not (config.out / "sft" / "done").exists():
         sft(replace(config.sft, model=str(pretrained), traces=traces, replay=replay, out=tuned.parent), resume)
         (config.out / "sft" / "done").touch()
-    shipped = config.out / "model"
-    shipped.mkdir(exist_ok=True)
-    save_policy(shipped, load_policy(tuned), torch.bfloat16)
+    shipped = config.out / "shipped"
+    for name, folder in (("base", tuned), ("pretrained", pretrained)):
+        (shipped / name).mkdir(parents=True, exist_ok=True)
+        save_policy(shipped / name, load_policy(folder), torch.bfloat16)
     return shipped

@@ -54,7 +54,7 @@ class GrpoConfig:
     save_every: int = 5
     keep_trajectories: bool = True
     seed: int = 0
-    optim: OptimConfig = OptimConfig(lr=2e-4, warmup=2, beta2=0.99)
+    optim: OptimConfig = OptimConfig(lr=1e-4, warmup=4, beta2=0.99)
     rollout: RolloutConfig = RolloutConfig()
     env: EnvConfig = EnvConfig()
 
