@@ -2,7 +2,7 @@
 
 A family draws a `Draft` from a `World`: what is wanted, the command somebody typed, the command that does it, and
 a maker of fixtures that is called twice with the same names and other contents, once for the policy to see and
-once for the verdict. What a family's fault is stands in its docstring.
+once for the verdict. What a family's fault is stands in its docstring. Long because it is a list: a function a family.
 """
 
 from __future__ import annotations
