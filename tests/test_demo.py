@@ -69,6 +69,12 @@ def test_an_interrupted_demo_ends_as_if_it_had_not_been(config, sandbox, monkeyp
     assert without_times(run_demo(part, sandbox, resume=True)) == without_times(whole)
 
 
+@pytest.mark.parametrize("name", ["train_tasks", "held_out_tasks", "never_met_tasks"])
+def test_a_demo_without_tasks_is_refused(config, name):
+    with pytest.raises(RlshError, match=f"{name} = 0"):
+        replace(config, **{name: 0})
+
+
 def test_data_is_prepared_from_any_text(tmp_path):
     (tmp_path / "notes").mkdir()
     for i in range(30):

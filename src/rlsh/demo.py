@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rlsh.env.build import BuildReport, build_tasks
 from rlsh.policy import load_policy
@@ -23,7 +23,7 @@ from rlsh.trainers.progress import Progress
 from rlsh.types import RlshError
 
 TRAINED: tuple[TaskSet, ...] = ("demonstrated", "reward_only")
-SETS: tuple[TaskSet, ...] = (*TRAINED, "never_met")
+SETS: tuple[TaskSet, ...] = get_args(TaskSet)
 SAMPLES = 8
 
 
@@ -35,6 +35,11 @@ class DemoConfig:
     held_out_tasks: int = 256
     never_met_tasks: int = 64
     grpo: GrpoConfig = GrpoConfig(out=Path("runs/demo"))
+
+    def __post_init__(self) -> None:
+        for name in ("train_tasks", "held_out_tasks", "never_met_tasks"):
+            if vars(self)[name] < 1:
+                raise RlshError(f"{name} = {vars(self)[name]}: the demo needs at least 1")
 
 
 def build_task_files(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import socket
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from rlsh.sandbox import ExecResult, Limits, SandboxError, WorkspaceError, bubblewrap
-from rlsh.sandbox.bubblewrap import BubblewrapSandbox, BubblewrapWorkspace
+from rlsh.sandbox.bubblewrap import BubblewrapSandbox, BubblewrapWorkspace, worker_argv
 from rlsh.sandbox.probe import find_bwrap, probe
 from rlsh.types import Entry
 
@@ -519,3 +520,16 @@ def test_works_unprivileged() -> None:
         "fault",
     ]
     assert run.stdout == "\n".join([*expected, ""])
+
+
+def test_a_worker_whose_reader_went_away_ends_without_a_word() -> None:
+    """Its greeting unread, the socket is reset rather than closed: that is no bug to print a traceback for."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        worker = subprocess.Popen(
+            worker_argv(find_bwrap()), stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+    assert select.select([ours], [], [], 30)[0]
+    ours.close()
+    assert worker.communicate(timeout=30)[1] == b""
+    assert worker.returncode == 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from rlsh.env.episode import EnvConfig
 from rlsh.policy import Policy
 from rlsh.rollout.collect import RolloutConfig, collect
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import cluster_bootstrap, pass_at_k
-from rlsh.tasks.task import Task
+from rlsh.tasks.task import Task, TaskSet
 from rlsh.types import RlshError
 
 
@@ -103,7 +103,7 @@ def evaluate(
     if not any(s.samples for s in scores):
         raise RlshError("every episode failed in the sandbox; see: rlsh doctor")
     trained_sets = [s for s in scores if s.task.set != "never_met"]
-    sets = {name: [s for s in scores if s.task.set == name] for name in ("demonstrated", "reward_only", "never_met")}
+    sets = {name: [s for s in scores if s.task.set == name] for name in get_args(TaskSet)}
     families = sorted({s.task.family for s in scores})
     return {
         "checkpoint": checkpoint,

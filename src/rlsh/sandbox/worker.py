@@ -611,7 +611,7 @@ def main() -> None:
     except (HostFault, OSError) as error:
         send(control, {"error": "host", "message": str(error)})
         return
-    with contextlib.suppress(Orphaned, BrokenPipeError):
+    with contextlib.suppress(Orphaned, ConnectionError):  # a killed parent resets the socket it had not read
         send(control, {"ok": worker.bwrap})
         worker.serve()
 

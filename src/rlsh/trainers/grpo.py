@@ -7,6 +7,7 @@ stood before RL.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -197,7 +198,7 @@ def grpo(
     sandbox failed for a whole step; KeyboardInterrupt after a Ctrl-C, the step finished and saved.
     """
     policy = load_policy(config.model)
-    reference = load_policy(config.model).model.requires_grad_(False)
+    reference = copy.deepcopy(policy.model).requires_grad_(False)
     model = policy.model
     tasks = read_tasks(config.tasks)
     optimizer = make_optimizer(model, config.optim)
