@@ -3,8 +3,8 @@
     python benchmarks/rl_vs_sft.py runs/demo [runs/demo-seed1 …] --out runs/rl-vs-sft
 
 For each finished demo: its seconds of GRPO are measured, the base is trained on for as long on the demonstrations
-it was made from, and both are compared task by task on the demo's held-out tasks. Prints pass@1 by set with the
-paired difference and its 95% interval, and writes it all to OUT/result.json.
+and the replay it was made from, and both are compared task by task on the demo's held-out tasks. Prints pass@1 by
+set with the paired difference and its 95% interval, and writes it all to OUT/result.json.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from rlsh.config import find_recipe, load
 from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import write_traces
 from rlsh.policy import load_policy
-from rlsh.recipe_base import BaseConfig, demonstrations
+from rlsh.recipe_base import BaseConfig, demonstrations, write_replay
 from rlsh.rollout.collect import RolloutConfig
 from rlsh.rollout.evaluate import evaluate
 from rlsh.runfolder import read_records
@@ -26,7 +27,7 @@ from rlsh.sandbox.probe import open_sandbox
 from rlsh.stats import paired_gain
 from rlsh.tasks.task import read_tasks
 from rlsh.trainers.optim import OptimConfig
-from rlsh.trainers.sft import SftConfig, sft
+from rlsh.trainers.sft import sft
 
 CALIBRATION_STEPS = 30
 
@@ -44,15 +45,20 @@ def main() -> None:
         traces = arguments.out / "traces.jsonl"
         if not traces.exists():
             write_traces(traces, demonstrations(sandbox, base.demonstrations, base.seed + 1, base.env))
+        replay = arguments.out / "replay.jsonl"
+        if not replay.exists():
+            write_replay(replay, sandbox, base.replay, arguments.out)
 
         def train(name: str, steps: int) -> float:
             began = time.monotonic()
             sft(
-                SftConfig(
+                replace(
+                    base.sft,
+                    model="base",
                     traces=traces,
+                    replay=replay,
                     out=arguments.out / name,
                     steps=steps,
-                    rows=base.sft.rows,
                     eval_every=max(steps, CALIBRATION_STEPS),
                     optim=OptimConfig(lr=arguments.lr, schedule="cosine", min_lr=arguments.lr / 10, weight_decay=0.1),
                 )

@@ -68,8 +68,7 @@ def median_seconds(job: Callable[[], object], repeats: int) -> float:
 
 def decode_ours(model: Decoder, prompts: list[list[int]]) -> None:
     engine = Engine(model, len(prompts), SamplingParams(), [], NEW)
-    for i, prompt in enumerate(prompts):
-        engine.add_group(prompt, [i])
+    engine.add_groups(prompts, [[i] for i in range(len(prompts))])
     while engine.active:
         engine.step()
 

@@ -82,6 +82,9 @@ def test_data_is_prepared_from_any_text(tmp_path):
     out = prepare_data(tmp_path / "data", None, vocab=300, sessions=0, paths=[tmp_path / "notes"])
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["documents"] == 30 and Tokenizer.load(out).vocab_size == 300
+    assert prepare_data(out, None, vocab=300, sessions=0, paths=[tmp_path / "notes"]) == out
+    with pytest.raises(RlshError, match="choose another folder"):
+        prepare_data(out, None, vocab=301, sessions=0, paths=[tmp_path / "notes"])
     with pytest.raises(RlshError, match="no such file"):
         prepare_data(tmp_path / "other", None, vocab=300, sessions=0, paths=[Path("/nonexistent")])
 

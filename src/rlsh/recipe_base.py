@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ from rlsh.text.tokenizer import Tokenizer
 from rlsh.trainers.pretrain import PretrainConfig, pretrain
 from rlsh.trainers.progress import Progress
 from rlsh.trainers.sft import SftConfig, sft
-from rlsh.types import Message
+from rlsh.types import Message, RlshError
 
 WORKERS = os.cpu_count() or 2
 
@@ -66,7 +67,11 @@ def prepare_data(
     The tokenizer is trained on the plain text alone, so that names of both word pools are cut alike and copying a
     held-out name is no other task than copying a known one. Of three sessions two read as a chat, one as a terminal.
     """
+    asked = {"vocab": vocab, "sessions": sessions, "paths": None if paths is None else [str(p) for p in paths]}
     if (out / MANIFEST).exists():
+        there = json.loads((out / MANIFEST).read_text(encoding="utf-8"))["asked"]
+        if there != asked:
+            raise RlshError(f"{out} was prepared from {there}, not from {asked}: choose another folder")
         return out
     plain = list(debian_texts() if paths is None else texts_under(paths))
     recorded = [] if sandbox is None else record_sessions(out, sandbox, sessions)
@@ -78,8 +83,14 @@ def prepare_data(
         else:
             documents.append(tokenizer.encode(as_terminal(turns)))
     random.Random("documents").shuffle(documents)  # validation documents are of every kind
-    write_shards(out, tokenizer, documents, {"plain_documents": len(plain), "sessions": len(recorded)})
+    write_shards(out, tokenizer, documents, {"asked": asked, "plain_documents": len(plain)})
     return out
+
+
+def write_replay(path: Path, sandbox: Sandbox, count: int, folder: Path) -> None:
+    """`count` sessions as conversations, for a cold start that must not forget them; `folder` keeps the sessions."""
+    sessions = record_sessions(folder, sandbox, count)
+    write_traces(path, [as_chat(turns[:3], random.Random(f"replay {i}")) for i, turns in enumerate(sessions)])
 
 
 def demonstrations(sandbox: Sandbox, count: int, seed: int, env: EnvConfig) -> list[list[Message]]:
@@ -105,8 +116,7 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
         write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
     replay = config.out / "replay.jsonl"
     if not replay.exists():
-        sessions = record_sessions(data, sandbox, config.replay)
-        write_traces(replay, [as_chat(turns[:3], random.Random(f"replay {i}")) for i, turns in enumerate(sessions)])
+        write_replay(replay, sandbox, config.replay, data)
     tuned = config.out / "sft" / "best"
     if not (config.out / "sft" / "done").exists():
         sft(replace(config.sft, model=str(pretrained), traces=traces, replay=replay, out=tuned.parent), resume)

@@ -6,6 +6,7 @@ import pytest
 
 from rlsh.cli.main import main
 from rlsh.env.build import build_tasks
+from rlsh.env.traces import read_traces
 from rlsh.models import Decoder, ModelConfig
 from rlsh.policy import Policy, save_policy
 from rlsh.sandbox.base import SandboxError
@@ -139,6 +140,15 @@ def test_tasks_build_check_show(capsys, tmp_path):
     assert run(capsys, "tasks", "check", out / "held_out.jsonl")[0] == 0
     code, text, _ = run(capsys, "tasks", "show", out / "train.jsonl", "program_typo")
     assert code == 0 and "reference:" in text
+
+
+def test_data_chats_writes_what_sft_replays(capsys, tmp_path):
+    assert run(capsys, "data", "chats", "--out", tmp_path / "chats", "--count", 5)[0] == 0
+    conversations = read_traces(tmp_path / "chats" / "replay.jsonl")
+    assert len(conversations) == 5
+    for messages in conversations:
+        assert {m.role for m in messages} == {"user", "assistant", "tool"}
+        assert messages[-1].role == "assistant"
 
 
 def test_eval_prints_a_table_and_json(capsys, world, tmp_path):

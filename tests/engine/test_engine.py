@@ -36,7 +36,8 @@ def rescored(model, row, temperature=1.0):
 def play(model, prompts, *, params=None, slots=8, group=2, turns=3, forced=(7, 8, 9), turn_tokens=6):
     """All prompts at once, each row `turns` turns with a ragged observation between."""
     engine = Engine(model, slots, params or SamplingParams(), [STOP], turn_tokens)
-    rows = [r for i, p in enumerate(prompts) for r in engine.add_group(p, [100 * i + g for g in range(group)])]
+    groups = engine.add_groups(prompts, [[100 * i + g for g in range(group)] for i in range(len(prompts))])
+    rows = [row for rows in groups for row in rows]
     for turn in range(turns):
         ended = []
         while engine.active:
@@ -66,13 +67,13 @@ def test_cached_chunks_equal_the_full_forward(model, chunk):
     full = model.hidden(ids)
 
     def in_chunks(masked):
-        cache = KVCache(CONFIG, 2, 30, torch.float32, torch.device("cpu"))
+        cache = KVCache(CONFIG.n_layer, 2, 30, model.cache_width, torch.float32, torch.device("cpu"))
         out = []
         for start in range(0, 21, chunk):
             part = ids[:, start : start + chunk]
             keys = start + part.shape[1]
             positions = torch.arange(start, keys).expand(2, -1)
-            mask = mask_from_positions(positions, keys) if masked else None
+            mask = mask_from_positions(positions, keys, torch.float32) if masked else None
             caches = cache.span(0, 2, positions, keys)
             out.append(model.hidden(part, positions=positions, mask=mask, caches=caches))
         return torch.cat(out, 1)
@@ -87,7 +88,7 @@ def test_a_row_does_not_depend_on_its_company(model):
     _, together = play(model, prompts)
     for i, prompt in enumerate(prompts):
         engine = Engine(model, 2, SamplingParams(), [STOP], 6)
-        alone = engine.add_group(prompt, [100 * i, 100 * i + 1])
+        alone = engine.add_groups([prompt], [[100 * i, 100 * i + 1]])[0]
         for turn in range(3):
             while engine.active:
                 engine.step()
@@ -103,7 +104,7 @@ def test_group_fork_equals_independent_prefills(model):
     _, forked = play(model, [[1, 2, 5, 6]], group=4)
     for row in forked:
         engine = Engine(model, 1, SamplingParams(), [STOP], 6)
-        (single,) = engine.add_group([1, 2, 5, 6], [row.key])
+        (single,) = engine.add_groups([[1, 2, 5, 6]], [[row.key]])[0]
         while engine.active:
             engine.step()
         assert row.ids[: len(single.ids)] == single.ids
@@ -112,11 +113,11 @@ def test_group_fork_equals_independent_prefills(model):
 def test_slots_are_reused_and_exhausted_loudly(model):
     engine, rows = play(model, [[1, 2], [3, 4], [5], [6]], slots=8)
     with pytest.raises(RlshError, match="0 slots free"):
-        engine.add_group([1], [9])
+        engine.add_groups([[1]], [[9]])
     for row in rows:
         engine.release(row)
     assert engine.free == 8
-    (again,) = engine.add_group([4, 6, 10], [77])
+    (again,) = engine.add_groups([[4, 6, 10]], [[77]])[0]
     while engine.active:
         engine.step()
     full, sampled = rescored(model, again)
@@ -134,7 +135,7 @@ def test_greedy_takes_the_likeliest_token(model):
 
 def test_a_full_context_ends_the_turn(model):
     engine = Engine(model, 1, SamplingParams(), [], turn_tokens=1000)
-    (row,) = engine.add_group([1, 2, 5], [1])
+    (row,) = engine.add_groups([[1, 2, 5]], [[1]])[0]
     while engine.active:
         engine.step()
     assert row.stop == "context" and len(row.ids) == CONFIG.block_size

@@ -73,6 +73,7 @@ def test_detours_are_looks_and_slips_of_the_drawing(demonstrated):
         commands = [m.call.arguments["command"] for m in traces[task.prompt] if m.call is not None]
         assert commands[-1] == draft.repair
         assert set(commands[:-1]) <= {*draft.looks, *draft.slips}
+        assert not draft.must_look or commands[-2] == draft.looks[0]  # nobody can guess what only a look shows
         lengths[len(commands)] += 1
     assert lengths[1] > 0 and lengths[2] > 0 and max(lengths) <= 3
 

@@ -53,9 +53,9 @@ def test_positions_are_absolute():
 
 
 def test_a_query_sees_its_own_position_and_those_before():
-    mask = mask_from_positions(torch.tensor([[2, 3], [0, 1]]), keys=5)
-    assert mask.shape == (2, 1, 2, 5)
-    assert mask.int().tolist() == [[[[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]], [[[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]]]]
+    mask = mask_from_positions(torch.tensor([[2, 3], [0, 1]]), 5, torch.float32)
+    assert mask.shape == (2, 1, 2, 5) and mask.dtype == torch.float32
+    assert mask.exp().int().tolist() == [[[[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]], [[[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]]]]
 
 
 def test_dropout_is_off_in_eval_mode_only():

@@ -42,7 +42,9 @@ def played(model, temperature=1.0):
     engine = Engine(model, P * G, SamplingParams(temperature), [STOP], turn_tokens=7)
     prompts = [[1, 2, 5], [4, 6, 10, 11, 12, 13], [20], [30, 31]]
     rows = [
-        row for i, prompt in enumerate(prompts) for row in engine.add_group(prompt, [100 * i + g for g in range(G)])
+        row
+        for i, prompt in enumerate(prompts)
+        for row in engine.add_groups([prompt], [[100 * i + g for g in range(G)]])[0]
     ]
     for _ in range(2):
         while engine.active:

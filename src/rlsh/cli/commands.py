@@ -137,7 +137,8 @@ def tasks_show(arguments: argparse.Namespace) -> None:
         print(f"-- {path} ({entry.kind}, {entry.mode:o})")
         if entry.kind == "file":
             print(entry.content.decode(errors="replace"), end="")
-    print(f"\nreference: {task.reference[-1].arguments['command']}   compared: exit code, {', '.join(task.checks)}")
+    reference = ", then ".join(call.arguments["command"] for call in task.reference)
+    print(f"\nreference: {reference}   compared: exit code, {', '.join(task.checks)}")
 
 
 def tasks_stats(arguments: argparse.Namespace) -> None:
@@ -173,6 +174,15 @@ def prepare(arguments: argparse.Namespace) -> None:
     else:
         prepare_data(out, None, vocab=arguments.vocab, sessions=0, paths=paths)
     print((out / MANIFEST).read_text(encoding="utf-8"), end="")
+
+
+def chats(arguments: argparse.Namespace) -> None:
+    from rlsh.recipe_base import write_replay
+
+    out = Path(arguments.out)
+    with sandbox() as s:
+        write_replay(out / "replay.jsonl", s, arguments.count, out)
+    print(f"{arguments.count} conversations in {out / 'replay.jsonl'}")
 
 
 def pretrain(arguments: argparse.Namespace) -> None:

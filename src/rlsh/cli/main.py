@@ -77,6 +77,11 @@ def parser() -> argparse.ArgumentParser:
     prepare.add_argument("--vocab", type=int, default=1024)
     prepare.add_argument("--sessions", type=int, default=0, help="recorded shell sessions to mix in")
 
+    chats = data.add_parser("chats", help="recorded shell sessions as conversations: what sft's replay takes")
+    chats.set_defaults(run=commands.chats)
+    chats.add_argument("--out", required=True, help="folder for replay.jsonl and the sessions themselves")
+    chats.add_argument("--count", type=int, default=4000)
+
     trainer("pretrain", "train a decoder on shards, from scratch")
     trainer("sft", "train a model on demonstrations: the cold start")
     trainer("grpo", "train a model on tasks by reward")

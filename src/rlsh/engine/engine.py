@@ -1,6 +1,6 @@
 """Batched decoding of many conversations that grow by turns.
 
-The engine knows rows of tokens, not messages. A row's life: `add_group` (a prompt, forked) -> `step` until its
+The engine knows rows of tokens, not messages. A row's life: `add_groups` (prompts, forked) -> `step` until its
 turn ends -> the caller appends what the environment said with `resume` -> `step` … -> `release`. Active rows lie
 at the front of the cache, so a batch is a slice and nothing is gathered; a row that waits for a tool moves behind
 them and keeps its cache.
@@ -57,7 +57,8 @@ class Engine:
     def __init__(self, model: Decoder, slots: int, params: SamplingParams, stop_ids: Sequence[int], turn_tokens: int):
         self.model, self.params, self.turn_tokens = model, params, turn_tokens
         self.capacity = model.config.block_size
-        self.cache = KVCache(model.config, slots, self.capacity, model.wte.weight.dtype, model.device)
+        self.dtype = model.wte.weight.dtype
+        self.cache = KVCache(model.config.n_layer, slots, self.capacity, model.cache_width, self.dtype, model.device)
         self._stop_ids = frozenset(stop_ids)
         self._rows: list[Row] = []  # index = slot; the first `_active` are decoding
         self._active = 0
@@ -71,34 +72,37 @@ class Engine:
         return self.cache.slots - len(self._rows)
 
     @torch.inference_mode()
-    def add_group(self, prompt: Sequence[int], keys: Sequence[int]) -> list[Row]:
-        """`len(keys)` active rows that share `prompt` (computed once). Raises RlshError where it does not fit."""
-        if len(keys) > self.free:
-            raise RlshError(f"{len(keys)} rows asked for, {self.free} slots free; raise the number of slots")
-        if not 0 < len(prompt) < self.capacity:
-            raise RlshError(f"the prompt has {len(prompt)} tokens; the context holds 1 to {self.capacity - 1}")
+    def add_groups(self, prompts: Sequence[Sequence[int]], keys: Sequence[Sequence[int]]) -> list[list[Row]]:
+        """Active rows, one a key; the i-th group shares `prompts[i]`, which is computed once, all in one batch.
+
+        Raises RlshError where they do not fit.
+        """
+        wanted = sum(map(len, keys))
+        if wanted > self.free:
+            raise RlshError(f"{wanted} rows asked for, {self.free} slots free; raise the number of slots")
+        for prompt in prompts:
+            if not 0 < len(prompt) < self.capacity:
+                raise RlshError(f"the prompt has {len(prompt)} tokens; the context holds 1 to {self.capacity - 1}")
         first = len(self._rows)
         # all but the last token once, then the forks; the last is each row's own pending token
-        shared = len(prompt) - 1
-        if shared:
-            self._forward(first, [list(prompt[:-1])], [0])
-            self.cache.fork(first, range(first + 1, first + len(keys)), shared)
-        rows = [
-            Row(
-                k,
-                first + i,
-                list(prompt),
-                [0.0] * len(prompt),
-                [0] * len(prompt),
-                shared,
-                turn_start=len(prompt),
+        if any(len(prompt) > 1 for prompt in prompts):
+            self._forward(first, [list(prompt[:-1]) for prompt in prompts], [0] * len(prompts))
+        groups: list[list[Row]] = []
+        copies = first + len(prompts)
+        for i, (prompt, group) in enumerate(zip(prompts, keys, strict=True)):
+            shared, more = len(prompt) - 1, range(copies, copies + len(group) - 1)
+            self.cache.fork(first + i, more, shared)
+            groups.append(
+                [
+                    Row(key, slot, [*prompt], [0.0] * len(prompt), [0] * len(prompt), shared, turn_start=len(prompt))
+                    for key, slot in zip(group, (first + i, *more), strict=True)
+                ]
             )
-            for i, k in enumerate(keys)
-        ]
-        self._rows += rows
-        for row in rows:
+            copies = more.stop
+        self._rows += sorted((row for rows in groups for row in rows), key=lambda row: row.slot)
+        for row in self._rows[first:]:
             self._activate(row)
-        return rows
+        return groups
 
     def resume(self, row: Row, forced: Sequence[int]) -> bool:
         """Appends tokens the environment wrote and makes `row` active; False where the context cannot hold them."""
@@ -164,9 +168,8 @@ class Engine:
         keys = max(s + len(p) for s, p in zip(starts, pending, strict=True))
         caches = self.cache.span(low, low + n, positions.masked_fill(padding, self.capacity), keys)
         positions = positions.masked_fill(padding, 0)
-        x = self.model.hidden(
-            ids, positions=positions, mask=mask_from_positions(positions, keys), caches=caches
-        )  # (n, T, C)
+        mask = mask_from_positions(positions, keys, self.dtype)
+        x = self.model.hidden(ids, positions=positions, mask=mask, caches=caches)  # (n, T, C)
         return x[torch.arange(n, device=device), lengths - 1]
 
     def _activate(self, row: Row) -> None:

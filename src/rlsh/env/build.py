@@ -37,6 +37,7 @@ def draw(family: str, seed: int, split: Split) -> tuple[Draft, Task]:
     """The draft that (family, seed, split) names and its task, not yet recorded."""
     w = World(random.Random(f"{family} {seed} {split}"), split)
     draft = FAMILIES[family](w)
+    commands = [*draft.looks[:1], draft.repair] if draft.must_look else [draft.repair]
     visible, hidden = with_parents(draft.fixtures(w)), with_parents(draft.fixtures(w))
     task = Task(
         id="",
@@ -50,7 +51,7 @@ def draw(family: str, seed: int, split: Split) -> tuple[Draft, Task]:
         files=visible,
         checks=draft.checks,
         hidden=Hidden(hidden, b"", 0, {}),
-        reference=(ToolCall("exec", {"command": draft.repair}),),
+        reference=tuple(ToolCall("exec", {"command": command}) for command in commands),
     )
     return draft, task
 

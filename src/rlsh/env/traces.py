@@ -26,7 +26,7 @@ def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:
     draft, _ = draw(task.family, task.seed, split)
     rng = random.Random(f"trace {task.id}")
     commands = []
-    if draft.looks and rng.random() < LOOK:
+    if draft.looks and not draft.must_look and rng.random() < LOOK:
         commands.append(rng.choice(draft.looks))
     if draft.slips and rng.random() < SLIP:
         commands.append(rng.choice(draft.slips))

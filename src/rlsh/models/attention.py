@@ -15,17 +15,18 @@ from rlsh.models.config import ModelConfig
 
 
 class LayerCache(Protocol):
-    """One layer's keys and values: stores the new ones, returns all that the mask speaks of."""
+    """What one layer keeps of each token: stores that of new ones (B, T, W), returns all that the mask speaks of
+    (B, S, W). The layer's `cache_width` is W."""
 
-    def update(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]: ...
+    def update(self, new: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
 class Step:
     """What the layers of one forward pass share.
 
-    `positions` (B, T) are absolute. `mask` (B, 1, T, S) is True where query t may see key s; None means causal
-    attention over the T tokens themselves, which needs no cache.
+    `positions` (B, T) are absolute. `mask` (B, 1, T, S) is added to the scores: 0 where query t may see key s,
+    -inf elsewhere; None means causal attention over the T tokens themselves, which needs no cache.
     """
 
     positions: Tensor
@@ -39,15 +40,17 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: ModelConfig, layer: int) -> None:
         super().__init__()
         self.n_head, self.layer, self.dropout = config.n_head, layer, config.dropout
+        self.cache_width = 2 * config.n_embd  # keys and values
         self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.bias)
         self.c_proj = nn.Linear(config.n_embd, config.n_embd, bias=config.bias)
 
     def forward(self, x: Tensor, step: Step) -> Tensor:
         B, T, C = x.shape
-        heads = (B, T, self.n_head, C // self.n_head)
-        q, k, v = (part.view(heads).transpose(1, 2) for part in self.c_attn(x).split(C, dim=2))  # (B, H, T, D)
+        q, kv = self.c_attn(x).split([C, 2 * C], dim=2)
         if step.caches is not None:
-            k, v = step.caches[self.layer].update(k, v)  # (B, H, S, D)
+            kv = step.caches[self.layer].update(kv)  # (B, S, 2C)
+        q = q.view(B, T, self.n_head, -1).transpose(1, 2)  # (B, H, T, D)
+        k, v = kv.unflatten(2, (2, self.n_head, -1)).permute(2, 0, 3, 1, 4)  # (B, H, S, D) each
         y = F.scaled_dot_product_attention(
             q,
             k,
@@ -60,9 +63,11 @@ class MultiHeadAttention(nn.Module):
         return F.dropout(self.c_proj(y), self.dropout, self.training)
 
 
-def mask_from_positions(positions: Tensor, keys: int) -> Tensor:
-    """Which of the cache's `keys` slots each query sees: those at its own position or before. (B, 1, T, S) bool.
+def mask_from_positions(positions: Tensor, keys: int, dtype: torch.dtype) -> Tensor:
+    """Which of the cache's `keys` slots each query sees: those at its own position or before. (B, 1, T, S), additive.
 
-    Built from absolute positions because SDPA's `is_causal` aligns a short query with the *first* keys.
+    Built from absolute positions because SDPA's `is_causal` aligns a short query with the *first* keys; additive
+    because SDPA would turn booleans into that anew in every layer.
     """
-    return (torch.arange(keys, device=positions.device) <= positions[:, :, None])[:, None]
+    hidden = torch.arange(keys, device=positions.device) > positions[:, None, :, None]
+    return torch.zeros(hidden.shape, dtype=dtype, device=positions.device).masked_fill_(hidden, -torch.inf)

@@ -80,6 +80,12 @@ class Decoder(nn.Module):
         return self.wte.weight[: self.config.valid_vocab]
 
     @property
+    def cache_width(self) -> int:
+        """Numbers a token leaves in each layer's cache."""
+        width: int = self.blocks[0].attn.cache_width  # type: ignore[union-attr, assignment]
+        return width
+
+    @property
     def device(self) -> torch.device:
         return self.wte.weight.device
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import chain
 
 from rlsh.engine.engine import Engine, Row, TurnStop
 from rlsh.engine.sampler import SamplingParams
@@ -95,15 +96,21 @@ def collect(
     running: dict[Future[Message | None], _Live] = {}
 
     def admit() -> None:
-        while waiting and engine.free >= group_size:
-            at = waiting.pop()
-            task = tasks[at]
-            episodes = [Episode(task, sandbox, env) for _ in range(group_size)]
-            messages = [e.reset() for e in episodes].pop()
-            prompt = [*encode(tokenizer, messages)[0], tokenizer.assistant]
-            rows = engine.add_group(prompt, [row_key(seed, step, task.id, s) for s in range(group_size)])
-            for s, (row, episode) in enumerate(zip(rows, episodes, strict=True)):
-                live[row] = _Live(at * group_size + s, s, row, episode, time.monotonic())
+        entering = [waiting.pop() for _ in range(min(len(waiting), engine.free // group_size))]
+        if not entering:
+            return
+        started = time.monotonic()
+        episodes = [[Episode(tasks[at], sandbox, env) for _ in range(group_size)] for at in entering]
+        for episode in chain.from_iterable(episodes):
+            episode.reset()
+        groups = engine.add_groups(
+            [[*encode(tokenizer, group[0].messages)[0], tokenizer.assistant] for group in episodes],
+            [[row_key(seed, step, tasks[at].id, s) for s in range(group_size)] for at in entering],
+        )
+        for at, rows, group in zip(entering, groups, episodes, strict=True):
+            for s, (row, episode) in enumerate(zip(rows, group, strict=True)):
+                live[row] = _Live(at * group_size + s, s, row, episode, started)
+        clock.decode += time.monotonic() - started
 
     def act(item: _Live) -> Message | None:
         """In a tool thread: the turn's consequences, and the verdict if it was the last."""

@@ -20,7 +20,10 @@ TREE: tuple[Check, ...] = ("tree",)
 
 @dataclass(frozen=True)
 class Draft:
-    """`looks` are sensible commands to look around with, `slips` plausible repairs that are wrong."""
+    """`looks` are sensible commands to look around with, `slips` plausible repairs that are wrong.
+
+    With `must_look` the repair cannot be known before the first of `looks` has shown it.
+    """
 
     instruction: str
     broken: str
@@ -29,6 +32,7 @@ class Draft:
     checks: tuple[Check, ...] = STDOUT
     looks: tuple[str, ...] = ()
     slips: tuple[str, ...] = ()
+    must_look: bool = False
 
 
 def misspelt(w: World, word: str) -> str:
@@ -96,6 +100,7 @@ def path_typo(w: World) -> Draft:
         lambda v: {name: text(*v.lines(v.size())), other: text(v.word())},
         looks=("ls",),
         slips=(f"{program} {other}",),
+        must_look=True,
     )
 
 
