@@ -67,7 +67,7 @@ def test_cached_chunks_equal_the_full_forward(model, chunk):
     full = model.hidden(ids)
 
     def in_chunks(masked):
-        cache = KVCache(CONFIG.n_layer, 2, 30, model.cache_width, torch.float32, torch.device("cpu"))
+        cache = KVCache(CONFIG.n_layer, 2, 30, model.cache_shape, torch.float32, torch.device("cpu"))
         out = []
         for start in range(0, 21, chunk):
             part = ids[:, start : start + chunk]

@@ -106,6 +106,25 @@ def test_running_candidates_as_the_hosts_root_is_refused(monkeypatch: pytest.Mon
         sandbox.open({}, PATIENT)
 
 
+@as_root
+def test_a_worker_keeps_only_the_mounts_it_needs(work: BubblewrapWorkspace) -> None:
+    def mounts(pid: int | str) -> set[str]:
+        return {line.split()[4] for line in Path(f"/proc/{pid}/mountinfo").read_text().splitlines()}
+
+    assert "/sys" in mounts("self")  # control: there is something to shed
+    kept = mounts(work._worker.process.pid)
+    assert {"/", "/proc"} <= kept
+    assert not [m for m in kept if m.startswith("/sys")]
+
+
+def test_a_worker_without_a_mount_namespace_of_its_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Path("/proc/self/mountinfo").read_text()
+    monkeypatch.setattr(bubblewrap, "unshare_argv", list)
+    with BubblewrapSandbox(find_bwrap(), 1) as sandbox, pytest.raises(SandboxError, match="mount namespace of its own"):
+        sandbox.open({}, PATIENT)
+    assert Path("/proc/self/mountinfo").read_text() == before
+
+
 def test_environment_is_the_allow_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLSH_CANARY", "tell-nobody")
     with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, PATIENT) as work:

@@ -58,7 +58,7 @@ class Engine:
         self.model, self.params, self.turn_tokens = model, params, turn_tokens
         self.capacity = model.config.block_size
         self.dtype = model.wte.weight.dtype
-        self.cache = KVCache(model.config.n_layer, slots, self.capacity, model.cache_width, self.dtype, model.device)
+        self.cache = KVCache(model.config.n_layer, slots, self.capacity, model.cache_shape, self.dtype, model.device)
         self._stop_ids = frozenset(stop_ids)
         self._rows: list[Row] = []  # index = slot; the first `_active` are decoding
         self._active = 0

@@ -78,5 +78,5 @@ def sample(logits: Tensor, params: SamplingParams, uniform: Tensor) -> tuple[Ten
     cdf = logp.exp().cumsum(-1)
     # strictly below the total, so that the first index past the threshold exists and has mass
     threshold = uniform.to(cdf)[:, None] * (1 - 2.0**-22) * cdf[:, -1:]
-    ids = (cdf <= threshold).sum(-1)  # (n,)
-    return ids, logp.gather(-1, ids[:, None])[:, 0]
+    ids = torch.searchsorted(cdf, threshold, right=True)  # (n, 1)
+    return ids[:, 0], logp.gather(-1, ids)[:, 0]

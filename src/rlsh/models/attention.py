@@ -15,8 +15,8 @@ from rlsh.models.config import ModelConfig
 
 
 class LayerCache(Protocol):
-    """What one layer keeps of each token: stores that of new ones (B, T, W), returns all that the mask speaks of
-    (B, S, W). The layer's `cache_width` is W."""
+    """What one layer keeps of each token, P vectors of W numbers: stores that of new tokens (B, P, T, W), returns
+    that of all the mask speaks of (B, P, S, W). The layer's `cache_shape` is (P, W)."""
 
     def update(self, new: Tensor) -> Tensor: ...
 
@@ -40,17 +40,17 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: ModelConfig, layer: int) -> None:
         super().__init__()
         self.n_head, self.layer, self.dropout = config.n_head, layer, config.dropout
-        self.cache_width = 2 * config.n_embd  # keys and values
+        self.cache_shape = (2 * config.n_head, config.head_dim)  # keys, then values
         self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.bias)
         self.c_proj = nn.Linear(config.n_embd, config.n_embd, bias=config.bias)
 
     def forward(self, x: Tensor, step: Step) -> Tensor:
         B, T, C = x.shape
-        q, kv = self.c_attn(x).split([C, 2 * C], dim=2)
+        heads = self.c_attn(x).view(B, T, 3 * self.n_head, -1).transpose(1, 2)  # (B, 3H, T, D)
+        q, kv = heads.split([self.n_head, 2 * self.n_head], dim=1)
         if step.caches is not None:
-            kv = step.caches[self.layer].update(kv)  # (B, S, 2C)
-        q = q.view(B, T, self.n_head, -1).transpose(1, 2)  # (B, H, T, D)
-        k, v = kv.unflatten(2, (2, self.n_head, -1)).permute(2, 0, 3, 1, 4)  # (B, H, S, D) each
+            kv = step.caches[self.layer].update(kv)  # (B, 2H, S, D)
+        k, v = kv.chunk(2, dim=1)
         y = F.scaled_dot_product_attention(
             q,
             k,

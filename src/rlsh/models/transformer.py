@@ -80,10 +80,10 @@ class Decoder(nn.Module):
         return self.wte.weight[: self.config.valid_vocab]
 
     @property
-    def cache_width(self) -> int:
-        """Numbers a token leaves in each layer's cache."""
-        width: int = self.blocks[0].attn.cache_width  # type: ignore[union-attr, assignment]
-        return width
+    def cache_shape(self) -> tuple[int, int]:
+        """Vectors a token leaves in each layer's cache, and their width."""
+        shape: tuple[int, int] = self.blocks[0].attn.cache_shape  # type: ignore[union-attr, assignment]
+        return shape
 
     @property
     def device(self) -> torch.device:

@@ -186,11 +186,15 @@ class BubblewrapWorkspace:
 
 
 class BubblewrapSandbox:
-    """`workers` processes (default: one per CPU), started when first needed and replaced when they died."""
+    """`workers` processes, started when first needed and replaced when they died.
+
+    Four per CPU by default: each open workspace is a mount, and a command starts more slowly the more of them its
+    worker has (see `shed_mounts`).
+    """
 
     def __init__(self, bwrap: Path, workers: int | None = None) -> None:
         self._bwrap = bwrap
-        self._slots: list[Worker | None] = [None] * (workers or os.cpu_count() or 1)
+        self._slots: list[Worker | None] = [None] * (workers or 4 * (os.cpu_count() or 1))
         self._lock = threading.Lock()
         self._closed = False
 

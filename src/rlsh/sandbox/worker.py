@@ -63,6 +63,7 @@ ETC = {
     "hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
+SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # beside /usr
 
 MS_NOSUID, MS_NODEV, MNT_DETACH = 2, 4, 2  # <sys/mount.h>
 PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
@@ -98,6 +99,23 @@ def mount_tmpfs(target: str, options: str) -> None:
 def unmount(target: str) -> None:
     check(LIBC.umount2(os.fsencode(target), MNT_DETACH), f"unmount {target}")
     os.rmdir(target)
+
+
+def shed_mounts(*needed: str) -> None:
+    """Detach every mount that holds nothing of `needed` and nothing of the system that candidates see.
+
+    For each of its binds bwrap reads the list of all mounts, and before that the kernel copies them: a command
+    starts as fast as the list is short. A mount that may not be detached (we are not the host's root) stays.
+    """
+    kept = [os.path.realpath(path) for path in needed]
+    system = [os.path.realpath(f"/{name}") for name in ("usr", *SYSTEM)]
+    with open("/proc/self/mountinfo") as file:
+        points = [line.split()[4] for line in file]
+    for point in reversed(points):
+        beneath = point.rstrip("/") + "/"
+        holds = any(f"{path}/".startswith(beneath) for path in kept)
+        if not holds and not any(f"{point}/".startswith(f"{path}/") for path in system):
+            LIBC.umount2(os.fsencode(point), MNT_DETACH)
 
 
 # --- paths: every component is opened without following links -----------------------------------------------
@@ -338,6 +356,8 @@ class Worker:
         self.parent = os.pidfd_open(parent)  # a socket's end may live on in a forked sibling; this cannot
         if os.getppid() != parent:
             raise HostFault("its parent is gone")
+        if same_mounts_as(parent):
+            raise HostFault("it must have a mount namespace of its own: start it through unshare")
         self.uid = candidate_uid()
         self.open: dict[int, Workspace] = {}
         self.count = 0
@@ -345,6 +365,7 @@ class Worker:
         check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
         os.umask(0o022)
         self.base = mount_point(sys.base_prefix, bwrap, __file__)
+        shed_mounts("/proc", "/dev", "/etc", self.base, sys.base_prefix, bwrap, __file__)
         mount_tmpfs(self.base, "size=16m,mode=711")
         self.bwrap = install_bwrap(bwrap, self.base)
         self.etc = f"{self.base}/etc"
@@ -357,7 +378,7 @@ class Worker:
         options += ["--unshare-cgroup-try", "--disable-userns", "--die-with-parent", "--new-session"]
         options += ["--cap-drop", "ALL", "--uid", str(UID_INSIDE), "--gid", str(UID_INSIDE)]
         options += ["--hostname", "sandbox", "--ro-bind", "/usr", "/usr"]
-        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        for name in SYSTEM:
             path = f"/{name}"
             if os.path.islink(path):
                 options += ["--symlink", os.readlink(path), path]
@@ -543,6 +564,13 @@ def candidate_uid() -> int:
         return inside
     # RLIMIT_NPROC counts per uid: thanks to one per worker, a fork bomb takes no process from its neighbours.
     return UID_HOST_FIRST + os.getpid() % UID_HOST_COUNT
+
+
+def same_mounts_as(pid: int) -> bool:
+    """Whether we share that process' mount namespace. One we may not look at is another user namespace's."""
+    with contextlib.suppress(PermissionError):
+        return os.readlink("/proc/self/ns/mnt") == os.readlink(f"/proc/{pid}/ns/mnt")
+    return False
 
 
 def mount_point(*in_use: str) -> str:
