@@ -3,7 +3,8 @@
     python benchmarks/throughput.py [--model base] [--repeats 5]
 
 Prints one table: medians over the repeats and the ratio to the peer. Prompt 64 tokens, 64 new ones, T = 1, no
-stop token on either side. `episodes/s` plays real held-out tasks, sandbox and verdict included.
+stop token on either side; all prompts different, then in groups of 8 as a rollout has them (the peer:
+`num_return_sequences`). `episodes/s` plays real held-out tasks, sandbox and verdict included.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ def median_seconds(job: Callable[[], object], repeats: int) -> float:
     return statistics.median(times)
 
 
-def decode_ours(model: Decoder, prompts: list[list[int]]) -> None:
-    engine = Engine(model, len(prompts), SamplingParams(), [], NEW)
-    engine.add_groups(prompts, [[i] for i in range(len(prompts))])
+def decode_ours(model: Decoder, prompts: list[list[int]], group: int) -> None:
+    engine = Engine(model, len(prompts) * group, SamplingParams(), [], NEW)
+    engine.add_groups(prompts, [range(i * group, (i + 1) * group) for i in range(len(prompts))])
     while engine.active:
         engine.step()
 
@@ -87,13 +88,14 @@ def main() -> None:
         f"torch {torch.__version__}; logits differ by {difference:.1e}"
     )
 
-    print(f"\n{'decode':>10} {'rlsh tok/s':>12} {'HF tok/s':>12} {'ratio':>7}")
-    for batch in (1, 8, 32, 64):
-        prompts = ids[:batch]
-        ours = median_seconds(lambda p=prompts: decode_ours(model, p.tolist()), arguments.repeats)
+    print(f"\n{'decode':>22} {'rlsh tok/s':>12} {'HF tok/s':>12} {'ratio':>7}")
+    for batch, group in ((1, 1), (8, 1), (32, 1), (64, 1), (8, 8), (32, 8), (64, 8)):
+        prompts = ids[: batch // group]
+        ours = median_seconds(lambda p=prompts, g=group: decode_ours(model, p.tolist(), g), arguments.repeats)
         theirs = median_seconds(
-            lambda p=prompts: peer.generate(
+            lambda p=prompts, g=group: peer.generate(
                 p,
+                num_return_sequences=g,
                 attention_mask=torch.ones_like(p),
                 do_sample=True,
                 top_k=0,
@@ -104,7 +106,8 @@ def main() -> None:
             arguments.repeats,
         )
         tokens = batch * NEW
-        print(f"{f'batch {batch}':>10} {tokens / ours:12.0f} {tokens / theirs:12.0f} {theirs / ours:7.2f}")
+        name = f"batch {batch}" + (f" = {batch // group} x {group}" if group > 1 else "")
+        print(f"{name:>22} {tokens / ours:12.0f} {tokens / theirs:12.0f} {theirs / ours:7.2f}")
 
     with open_sandbox() as sandbox:
         tasks, _ = build_tasks(sandbox, ["demonstrated", "reward_only"], 16, seed=7, split="held_out", workers=2)
