@@ -3,8 +3,9 @@
     python benchmarks/rl_vs_sft.py runs/demo [runs/demo-seed1 …] --out runs/rl-vs-sft
 
 For each finished demo: its seconds of GRPO are measured, the base is trained on for as long on the demonstrations
-and the replay it was made from, and both are compared task by task on the demo's held-out tasks. Prints pass@1 by
-set with the paired difference and its 95% interval, and writes it all to OUT/result.json.
+and the replay it was made from, and both are compared task by task on the demo's held-out tasks: SFT's last weights,
+and those of its lowest validation loss. Prints pass@1 by set with the paired difference and its 95% interval, and
+writes it all to OUT/result.json.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rlsh.config import find_recipe, load
+from rlsh.demo import SAMPLES, SETS, TRAINED
 from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import write_traces
 from rlsh.policy import load_policy
@@ -49,7 +51,7 @@ def main() -> None:
         if not replay.exists():
             write_replay(replay, sandbox, base.replay, arguments.out)
 
-        def train(name: str, steps: int) -> float:
+        def train(name: str, steps: int, seed: int = 0) -> float:
             began = time.monotonic()
             sft(
                 replace(
@@ -58,8 +60,9 @@ def main() -> None:
                     traces=traces,
                     replay=replay,
                     out=arguments.out / name,
+                    seed=seed,
                     steps=steps,
-                    eval_every=max(steps, CALIBRATION_STEPS),
+                    eval_every=max(1, steps // 20),
                     optim=OptimConfig(lr=arguments.lr, schedule="cosine", min_lr=arguments.lr / 10, weight_decay=0.1),
                 )
             )
@@ -69,25 +72,28 @@ def main() -> None:
         for demo in arguments.demos:
             budget = sum(r["seconds"]["total"] for r in read_records(demo / "metrics.jsonl"))
             steps = int(budget / per_step)
-            spent = train(demo.name, steps)
-            held_out = read_tasks(demo / "tasks" / "held_out.jsonl")
             seed = json.loads((demo / "summary.json").read_text())["seed"]
-            supervised = evaluate(
-                load_policy(arguments.out / demo.name), held_out, sandbox, EnvConfig(), RolloutConfig(), seed=seed
-            )
+            name = f"sft-{seed}-{time.time_ns()}"
+            spent = train(name, steps, seed)
+            held_out = read_tasks(demo / "tasks" / "held_out.jsonl")
             reinforced = json.loads((demo / "eval-after.json").read_text())
             row = {"demo": str(demo), "seed": seed, "grpo_seconds": budget, "sft_seconds": spent, "sft_steps": steps}
-            for name in ("demonstrated", "reward_only", "never_met"):
-                row[name] = {
-                    "sft": supervised["by_set"][name]["pass_at_1"],
-                    "grpo": reinforced["by_set"][name]["pass_at_1"],
-                    "grpo_minus_sft": paired_gain(supervised, reinforced, [name], seed=seed).as_dict(),
-                }
-                d = row[name]["grpo_minus_sft"]
-                print(
-                    f"seed {seed}  {name:14} SFT {row[name]['sft']['value']:.3f}  GRPO {row[name]['grpo']['value']:.3f}"
-                    f"  difference {d['value']:+.3f} [{d['low']:+.3f}, {d['high']:+.3f}]"
+            for which, folder in (("last", arguments.out / name), ("best", arguments.out / name / "best")):
+                supervised = evaluate(
+                    load_policy(folder), held_out, sandbox, EnvConfig(), RolloutConfig(), seed=seed, samples=SAMPLES
                 )
+                for label, sets in (("trained sets", TRAINED), *((s, (s,)) for s in SETS)):
+                    sft_score, grpo_score = (
+                        (r if sets == TRAINED else r["by_set"][label])["pass_at_1"]["value"]
+                        for r in (supervised, reinforced)
+                    )
+                    d = paired_gain(supervised, reinforced, sets, seed=seed).as_dict()
+                    row[f"{which}, {label}"] = {"sft": sft_score, "grpo": grpo_score, "grpo_minus_sft": d}
+                    print(
+                        f"seed {seed}  {which}  {label:13} SFT {sft_score:.3f}  GRPO {grpo_score:.3f}"
+                        f"  difference {d['value']:+.3f} [{d['low']:+.3f}, {d['high']:+.3f}]",
+                        flush=True,
+                    )
             results.append(row)
     (arguments.out / "result.json").write_text(json.dumps(results, indent=1) + "\n")
 

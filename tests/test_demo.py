@@ -53,6 +53,8 @@ def test_the_demo_leaves_its_summary_and_report(config, sandbox):
     assert (run / "report.html").stat().st_size > 10_000
     with pytest.raises(RlshError, match="--resume"):
         run_demo(config, sandbox, resume=False)
+    with pytest.raises(RlshError, match="train_tasks was 6 and is now 7"):
+        run_demo(replace(config, train_tasks=7), sandbox, resume=True)
 
 
 def test_an_interrupted_demo_ends_as_if_it_had_not_been(config, sandbox, monkeypatch):
@@ -85,6 +87,8 @@ def test_data_is_prepared_from_any_text(tmp_path):
     assert prepare_data(out, None, vocab=300, sessions=0, paths=[tmp_path / "notes"]) == out
     with pytest.raises(RlshError, match="choose another folder"):
         prepare_data(out, None, vocab=301, sessions=0, paths=[tmp_path / "notes"])
+    theirs = prepare_data(tmp_path / "gpt2", None, vocab="gpt2", sessions=0, paths=[tmp_path / "notes"])
+    assert Tokenizer.load(theirs).encode("Hello world") == [15496, 995]
     with pytest.raises(RlshError, match="no such file"):
         prepare_data(tmp_path / "other", None, vocab=300, sessions=0, paths=[Path("/nonexistent")])
 
@@ -109,4 +113,8 @@ def test_a_miniature_of_the_base(tmp_path, sandbox):
         losses = [json.loads(line)["loss"] for line in (config.out / stage / "metrics.jsonl").read_text().splitlines()]
         assert losses[-1] < 0.8 * losses[0]
     assert make_base(config, sandbox, resume=True) == config.out / "shipped"
+    with pytest.raises(RlshError, match="--resume"):
+        make_base(config, sandbox)
+    with pytest.raises(RlshError, match="demonstrations was 120 and is now 130"):
+        make_base(replace(config, demonstrations=130), sandbox, resume=True)
     assert load_policy(config.out / "shipped" / "pretrained").tokenizer.vocab_size == 400

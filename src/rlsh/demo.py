@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from rlsh.config import to_toml
 from rlsh.env.build import BuildReport, build_tasks
 from rlsh.policy import load_policy
 from rlsh.report import write_run_report
 from rlsh.rollout.evaluate import evaluate
-from rlsh.runfolder import read_records
+from rlsh.runfolder import keep_config, read_records
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import paired_gain
 from rlsh.tasks.task import TaskSet, read_tasks, write_tasks
@@ -74,6 +75,7 @@ def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, An
     run, seed = config.grpo.out, config.grpo.seed
     if run.exists() and any(run.iterdir()) and not resume:
         raise RlshError(f"{run} already holds a run: add --resume to go on, or choose another with grpo.out=PATH")
+    keep_config(run / "demo.toml", to_toml(config))
     tasks_file = run / "tasks" / "held_out.jsonl"
     if not tasks_file.exists():
         began = time.monotonic()

@@ -8,9 +8,11 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import torch
 
+from rlsh.config import to_toml
 from rlsh.data.shards import MANIFEST, write_shards
 from rlsh.data.sources import debian_texts, texts_under
 from rlsh.env.build import LIMITS, build_tasks
@@ -60,12 +62,13 @@ def record_sessions(folder: Path, sandbox: Sandbox, count: int) -> list[list[Rec
 
 
 def prepare_data(
-    out: Path, sandbox: Sandbox | None, *, vocab: int, sessions: int, paths: list[Path] | None = None
+    out: Path, sandbox: Sandbox | None, *, vocab: int | Literal["gpt2"], sessions: int, paths: list[Path] | None = None
 ) -> Path:
     """Tokenizer and shards in `out`, from `paths` (None: what a Debian machine holds) and recorded sessions.
 
-    The tokenizer is trained on the plain text alone, so that names of both word pools are cut alike and copying a
-    held-out name is no other task than copying a known one. Of three sessions two read as a chat, one as a terminal.
+    The tokenizer is GPT-2's or one of `vocab` ids, trained on the plain text alone, so that names of both word pools
+    are cut alike and copying a held-out name is no other task than copying a known one. Of three sessions two read as
+    a chat, one as a terminal.
     """
     asked = {"vocab": vocab, "sessions": sessions, "paths": None if paths is None else [str(p) for p in paths]}
     if (out / MANIFEST).exists():
@@ -75,7 +78,7 @@ def prepare_data(
         return out
     plain = list(debian_texts() if paths is None else texts_under(paths))
     recorded = [] if sandbox is None else record_sessions(out, sandbox, sessions)
-    tokenizer = Tokenizer.train(plain, vocab)
+    tokenizer = Tokenizer.gpt2() if vocab == "gpt2" else Tokenizer.train(plain, vocab)
     documents = tokenizer.encode_batch(plain)
     for i, turns in enumerate(recorded):
         if i % 3:
@@ -105,24 +108,28 @@ def demonstrations(sandbox: Sandbox, count: int, seed: int, env: EnvConfig) -> l
 
 def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Path:
     """Every stage is skipped where its result exists; returns the folder of what ships, in bf16:
-    `base`, and `pretrained`, the same model before its cold start."""
-    data = prepare_data(config.out / "data", sandbox, vocab=config.vocab, sessions=config.sessions)
-    pretrained = config.out / "pretrain" / "best"
-    if not (config.out / "pretrain" / "done").exists():
-        pretrain(replace(config.pretrain, data=data, out=pretrained.parent), resume)
-        (config.out / "pretrain" / "done").touch()
-    traces = config.out / "traces.jsonl"
-    if not traces.exists():
-        write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
-    replay = config.out / "replay.jsonl"
-    if not replay.exists():
-        write_replay(replay, sandbox, config.replay, data)
-    tuned = config.out / "sft" / "best"
-    if not (config.out / "sft" / "done").exists():
-        sft(replace(config.sft, model=str(pretrained), traces=traces, replay=replay, out=tuned.parent), resume)
-        (config.out / "sft" / "done").touch()
-    shipped = config.out / "shipped"
-    for name, folder in (("base", tuned), ("pretrained", pretrained)):
-        (shipped / name).mkdir(parents=True, exist_ok=True)
-        save_policy(shipped / name, load_policy(folder), torch.bfloat16)
+    `base`, and `pretrained`, the same model before its cold start.
+
+    Raises RlshError where `config.out` holds a run and `resume` is False, or one of another configuration.
+    """
+    with RunFolder.create(config.out, to_toml(config), resume):
+        data = prepare_data(config.out / "data", sandbox, vocab=config.vocab, sessions=config.sessions)
+        pretrained = config.out / "pretrain" / "best"
+        if not (config.out / "pretrain" / "done").exists():
+            pretrain(replace(config.pretrain, data=data, out=pretrained.parent), resume)
+            (config.out / "pretrain" / "done").touch()
+        traces = config.out / "traces.jsonl"
+        if not traces.exists():
+            write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
+        replay = config.out / "replay.jsonl"
+        if not replay.exists():
+            write_replay(replay, sandbox, config.replay, data)
+        tuned = config.out / "sft" / "best"
+        if not (config.out / "sft" / "done").exists():
+            sft(replace(config.sft, model=str(pretrained), traces=traces, replay=replay, out=tuned.parent), resume)
+            (config.out / "sft" / "done").touch()
+        shipped = config.out / "shipped"
+        for name, folder in (("base", tuned), ("pretrained", pretrained)):
+            (shipped / name).mkdir(parents=True, exist_ok=True)
+            save_policy(shipped / name, load_policy(folder), torch.bfloat16)
     return shipped

@@ -50,7 +50,7 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             run = cls(path, _acquire(path / "lock"))
         try:
-            run._open(_clean_toml(config_toml), resume)
+            run._open(config_toml, resume)
         except BaseException:
             run.close()
             raise
@@ -62,15 +62,14 @@ class RunFolder:
         if config.exists():
             if not resume:
                 raise RlshError(f"{self.path} already holds a run: add --resume to go on, or choose another path")
-            _same_config(config, config_toml)
+            keep_config(config, config_toml)
             for file in records:
                 with _explained(file):
                     _drop_half_line(file)
         elif records:
             raise RlshError(f"{self.path} holds {records[0].name} but no config.toml: choose another path")
         else:
-            with _explained(config):
-                _replace(config, [config_toml.encode()])
+            keep_config(config, config_toml)
 
     def append(self, name: str, record: Mapping[str, Any]) -> None:
         """Add one line to `{name}.jsonl`. `record["step"]` is what `rewind` goes by.
@@ -111,6 +110,17 @@ class RunFolder:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def keep_config(file: Path, config_toml: str) -> None:
+    """Write `config_toml` to `file`, or see that it is what `file` holds. RlshError names a key that differs."""
+    clean = _clean_toml(config_toml)
+    if file.exists():
+        _same_config(file, clean)
+    else:
+        with _explained(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _replace(file, [clean.encode()])
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:

@@ -57,6 +57,21 @@ def emit(result: Any, path: str | None) -> None:
         raise RlshError(f"--json {path}: {error.strerror}; choose a file you may write") from None
 
 
+def claim(path: str | None) -> None:
+    """Fails before the work, not after it, where a result could not be written to `path`."""
+    if path is None or path == "-":
+        return
+    file = Path(path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        there = file.exists()
+        file.open("ab").close()
+        if not there:
+            file.unlink()
+    except OSError as error:
+        raise RlshError(f"{path}: cannot write ({error.strerror}); choose a file you may write") from None
+
+
 def say(arguments: argparse.Namespace, *lines: str) -> None:
     """Human-readable lines; to stderr where stdout carries JSON."""
     print(*lines, sep="\n", file=sys.stderr if getattr(arguments, "json", None) == "-" else sys.stdout)
@@ -85,6 +100,8 @@ def tasks_build(arguments: argparse.Namespace) -> None:
     from rlsh.demo import build_task_files
 
     out = Path(arguments.out)
+    claim(str(out / "train.jsonl"))
+    claim(arguments.json)
     with sandbox() as s:
         reports = build_task_files(
             out,
@@ -154,6 +171,7 @@ def tasks_traces(arguments: argparse.Namespace) -> None:
     from rlsh.env.traces import write_traces
     from rlsh.recipe_base import demonstrations
 
+    claim(arguments.out)
     with sandbox() as s:
         write_traces(Path(arguments.out), demonstrations(s, arguments.count, arguments.seed, EnvConfig()))
     print(f"{arguments.count} demonstrations in {arguments.out}")
@@ -231,6 +249,7 @@ def eval(arguments: argparse.Namespace) -> None:
     from rlsh.trainers.progress import Progress
 
     tasks = read_tasks(Path(arguments.tasks))
+    claim(arguments.json)
     if arguments.samples < 1:
         raise RlshError(f"--samples {arguments.samples}: at least 1")
     policy = load_policy(arguments.model)

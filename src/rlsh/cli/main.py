@@ -74,7 +74,12 @@ def parser() -> argparse.ArgumentParser:
     prepare.set_defaults(run=commands.prepare)
     prepare.add_argument("paths", nargs="*", help="text files or folders; none: what a Debian machine holds")
     prepare.add_argument("--out", required=True)
-    prepare.add_argument("--vocab", type=int, default=1024)
+    prepare.add_argument(
+        "--vocab",
+        type=lambda text: text if text == "gpt2" else int(text),
+        default=1024,
+        help="ids of a vocabulary to train, or gpt2 for OpenAI's (default 1024)",
+    )
     prepare.add_argument("--sessions", type=int, default=0, help="recorded shell sessions to mix in")
 
     chats = data.add_parser("chats", help="recorded shell sessions as conversations: what sft's replay takes")
@@ -112,6 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\nrlsh: interrupted; the same command with --resume goes on from here", file=sys.stderr)
         return 130
     except BrokenPipeError:
+        return 1
+    except OSError as error:  # what no one closer to it could explain better: a disk that filled up, mostly
+        print(f"rlsh: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
         return 1
     return 0
 

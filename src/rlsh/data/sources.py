@@ -1,10 +1,14 @@
 """Plain text that lies on a Debian machine: manuals, shell scripts, Python sources.
 
-| source  | where                              | licence                                                        |
-|---------|------------------------------------|----------------------------------------------------------------|
-| manuals | /usr/share/man/man1                | GPL-3.0-or-later (the GNU tools), MIT-like (mawk)              |
-| scripts | /usr/bin, /usr/sbin, /etc/init.d   | each by its package: GPL-2.0-or-later, BSD, MIT, public domain |
-| python  | the interpreter's standard library | PSF-2.0                                                        |
+| source  | where                              | licences (each package's is in /usr/share/doc/PACKAGE/copyright)      |
+|---------|------------------------------------|-----------------------------------------------------------------------|
+| manuals | /usr/share/man/man1                | GPL-3.0-or-later (bash, coreutils, diffutils, grep, sed, tar, gzip),  |
+|         |                                    | GFDL-1.3-no-invariants-or-later (findutils), GPL-2.0 (mawk),          |
+|         |                                    | BSD-3-Clause (dash), GPL-2.0-or-later or public domain (debianutils)  |
+| scripts | /usr/bin, /usr/sbin, /etc/init.d   | what the packages there have: mostly GPL-2.0-or-later and             |
+|         |                                    | GPL-3.0-or-later (gzip, grep, debianutils, dpkg, procps), also MIT    |
+|         |                                    | (xdg-utils), BSD (bzip2, zstd), MPL-2.0, public domain                |
+| python  | the interpreter's standard library | PSF-2.0                                                               |
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ def manual_text(source: str) -> str:
 
 
 def manuals() -> Iterator[str]:
+    """The texts of `MANUALS`, those that are installed."""
     for name in MANUALS:
         for path in (Path(f"/usr/share/man/man1/{name}.1.gz"), Path(f"/usr/share/man/man1/{name}.1posix.gz")):
             if path.exists():
@@ -51,6 +56,7 @@ def manuals() -> Iterator[str]:
 
 
 def scripts() -> Iterator[str]:
+    """Shell scripts of at most 40,000 bytes."""
     for folder in ("/usr/bin", "/usr/sbin", "/etc/init.d"):
         for path in sorted(Path(folder).glob("*")):
             if path.is_symlink() or not path.is_file() or path.stat().st_size > 40_000:
@@ -61,6 +67,7 @@ def scripts() -> Iterator[str]:
 
 
 def python_sources(limit: int = 25) -> Iterator[str]:
+    """The standard library's first `limit` modules by name."""
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:limit]:
         yield path.read_text(encoding="utf-8", errors="replace")
 
@@ -73,6 +80,7 @@ def debian_texts(chunk: int = 1500) -> Iterator[str]:
 
 
 def chunks(text: str, size: int) -> Iterator[str]:
+    """`text` in pieces of at most `size` characters, cut at line ends; a longer line is a piece of its own."""
     held: list[str] = []
     length = 0
     for line in text.splitlines(keepends=True):

@@ -15,6 +15,8 @@ from rlsh.types import BadCall, Message, StopReason, Verdict
 
 @dataclass(frozen=True)
 class EnvConfig:
+    """The budget of an episode and what its observations look like."""
+
     dialect: Dialect = "rlsh"
     max_turns: int = 4  # assistant messages, the final one included
     observation_chars: int = 160  # of each stream; head and tail are kept
@@ -101,6 +103,7 @@ class Episode:
             workspace.close()
 
     def verdict(self) -> Verdict:
+        """What the episode earned, on the task's hidden fixtures. Raises RuntimeError before its end."""
         if self.stop is None:
             raise RuntimeError("the episode has not ended")
         return verify(self.task, self.messages, self.stop, self._sandbox, self.config.limits)

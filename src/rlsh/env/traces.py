@@ -6,14 +6,16 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from rlsh.env.build import Split, draw
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.record import FINAL
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.task import Task
-from rlsh.types import Message, RlshError, ToolCall
+from rlsh.types import Message, RlshError, Role, ToolCall
 
+ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 LOOK, SLIP = 0.3, 0.25  # shares of demonstrations that look around first, that try something wrong first
 
 
@@ -52,9 +54,15 @@ def message_to_json(message: Message) -> dict[str, object]:
 
 
 def write_traces(path: Path, traces: Iterable[Sequence[Message]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Whole or not at all. Raises RlshError where `path` cannot be written."""
     lines = [json.dumps({"messages": [message_to_json(m) for m in t]}, ensure_ascii=False) for t in traces]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise RlshError(f"{path}: cannot write ({error.strerror}); choose a folder you may write to") from None
 
 
 def read_traces(path: Path) -> list[list[Message]]:
@@ -71,7 +79,7 @@ def read_traces(path: Path) -> list[list[Message]]:
             traces.append(
                 [
                     Message(
-                        m["role"],
+                        ROLES[m["role"]],  # a role there is none of is a KeyError
                         m["content"],
                         m["call"] and ToolCall(m["call"]["name"], m["call"]["arguments"]),
                     )

@@ -45,6 +45,7 @@ class MultiHeadAttention(nn.Module):
         self.c_proj = nn.Linear(config.n_embd, config.n_embd, bias=config.bias)
 
     def forward(self, x: Tensor, step: Step) -> Tensor:
+        """(B, T, C) -> (B, T, C)."""
         B, T, C = x.shape
         heads = self.c_attn(x).view(B, T, 3 * self.n_head, -1).transpose(1, 2)  # (B, 3H, T, D)
         q, kv = heads.split([self.n_head, 2 * self.n_head], dim=1)

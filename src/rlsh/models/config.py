@@ -9,6 +9,8 @@ from rlsh.types import RlshError
 
 @dataclass(frozen=True)
 class ModelConfig:
+    """Raises RlshError on an impossible shape. The last four fields name parts of `transformer.PARTS`."""
+
     vocab_size: int
     block_size: int
     n_layer: int

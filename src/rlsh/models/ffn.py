@@ -19,5 +19,6 @@ class GeluMLP(nn.Module):
         self.c_proj = nn.Linear(4 * config.n_embd, config.n_embd, bias=config.bias)
 
     def forward(self, x: Tensor) -> Tensor:
+        """(B, T, C) -> (B, T, C)."""
         x = self.c_proj(F.gelu(self.c_fc(x)))  # (B, T, C)
         return F.dropout(x, self.dropout, self.training)

@@ -19,5 +19,6 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.n_embd)) if config.bias else None
 
     def forward(self, x: Tensor) -> Tensor:
+        """(..., C) -> (..., C), in the dtype of `x`."""
         bias = None if self.bias is None else self.bias.float()
         return F.layer_norm(x.float(), self.weight.shape, self.weight.float(), bias, 1e-5).to(x.dtype)

@@ -16,5 +16,6 @@ class LearnedPositions(nn.Module):
         self.table = nn.Embedding(config.block_size, config.n_embd)
 
     def forward(self, x: Tensor, positions: Tensor) -> Tensor:
-        x = x + self.table(positions)  # (B, T, C)
-        return x
+        """Token embeddings (B, T, C) at absolute `positions` (B, T) -> (B, T, C)."""
+        out: Tensor = x + self.table(positions)
+        return out

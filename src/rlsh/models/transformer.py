@@ -27,6 +27,7 @@ PARTS: dict[str, dict[str, Callable[..., nn.Module]]] = {
 
 
 def part(kind: str, name: str) -> Callable[..., Any]:
+    """The class of a part. Raises RlshError with the names there are."""
     if name not in PARTS[kind]:
         raise RlshError(f"model.{kind} = {name!r} is unknown; one of: {', '.join(PARTS[kind])}")
     return PARTS[kind][name]
@@ -43,6 +44,7 @@ class Block(nn.Module):
         self.mlp = part("ffn", config.ffn)(config)
 
     def forward(self, x: Tensor, step: Step) -> Tensor:
+        """(B, T, C) -> (B, T, C)."""
         x = x + self.attn(self.ln_1(x), step)
         x = x + self.mlp(self.ln_2(x))
         return x

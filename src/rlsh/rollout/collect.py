@@ -27,6 +27,8 @@ from rlsh.types import Message, StopReason, Trajectory, Verdict
 
 @dataclass(frozen=True)
 class RolloutConfig:
+    """How episodes are sampled and how many at once."""
+
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0

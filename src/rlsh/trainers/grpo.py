@@ -40,6 +40,8 @@ FP32_GAP = 1e-4  # nats between sampler and trainer; the two run one implementat
 
 @dataclass(frozen=True)
 class GrpoConfig:
+    """Raises RlshError where the sampling distribution is not the one whose log-probs the loss compares."""
+
     model: str = "base"
     tasks: Path = Path("runs/tasks/train.jsonl")
     out: Path = Path("runs/grpo")
@@ -206,8 +208,9 @@ def grpo(
     with RunFolder.create(config.out, to_toml(config), resume) as run, Interruptible() as interrupt:
         start, _ = resume_run(run, policy, optimizer, generators)
         progress = Progress("grpo", config.steps, start)
+        ended = time.monotonic()
         for step in range(start + 1, config.steps + 1):
-            began = time.monotonic()
+            began = ended  # what the step before wrote to the disk counts, too
             clock = PhaseClock()
             chosen = pick_tasks(tasks, config.prompts, generators["tasks"])
             trajectories = collect(

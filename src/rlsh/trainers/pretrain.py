@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -47,7 +47,6 @@ class PretrainConfig:
     eval_rows: int = 64
     save_every: int = 200
     seed: int = 0
-    facts: dict[str, str] = field(default_factory=dict)
 
 
 def next_token_loss(model: Decoder, rows: Tensor) -> Tensor:
@@ -59,13 +58,18 @@ def next_token_loss(model: Decoder, rows: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(model: Decoder, rows: Tensor, at_once: int) -> float:
+    """Mean negative log-prob (nats) a token of `rows` (B, T + 1), `at_once` of them in a batch."""
     model.eval()
     losses = [float(next_token_loss(model, part)) * len(part) for part in rows.split(at_once)]
     return sum(losses) / len(rows)
 
 
 def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
-    """Trains from scratch; returns the folder of the best model by validation loss."""
+    """Trains from scratch; returns the folder of the best model by validation loss.
+
+    Raises RlshError where the data are missing or too short for one row; KeyboardInterrupt after a Ctrl-C, the
+    step finished and saved.
+    """
     tokenizer = Tokenizer.load(config.data)
     train, val = open_shard(config.data / "train.bin"), open_shard(config.data / "val.bin")
     length = config.model.block_size + 1
@@ -101,7 +105,7 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
                 record["val_loss"] = evaluate(model, val_rows, config.rows)
                 if record["val_loss"] < best:
                     best = record["val_loss"]
-                    policy.facts = {**config.facts, "pretrain_steps": step, "pretrain_val_loss": best}
+                    policy.facts = {"pretrain_steps": step, "pretrain_val_loss": best}
                     replace_policy(best_folder, policy)
             run.append("metrics", record)
             progress.update(step, f"loss {record['loss']:.3f}  best val {best:.3f}")
@@ -114,11 +118,13 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
 
 
 def replace_policy(folder: Path, policy: Policy) -> None:
-    """Writes `policy` to `folder`, which holds the old one or the new one at every moment but the swap."""
-    fresh = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
+    """Writes `policy` to `folder`; the one that was there steps aside until the new one is complete."""
+    fresh, old = (folder.with_name(f".{folder.name}.{name}") for name in ("new", "old"))
+    for leftover in (fresh, old):
+        shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir(parents=True)
     save_policy(fresh, policy)
     if folder.exists():
-        shutil.rmtree(folder)
+        folder.rename(old)
     fresh.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)

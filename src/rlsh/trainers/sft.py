@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from rlsh.trainers.pretrain import replace_policy
 from rlsh.trainers.progress import Interruptible, Progress
 from rlsh.trainers.resume import resume_run, save_run, streams
 from rlsh.trainers.scoring import micro_batches, score
+from rlsh.types import RlshError
 
 Rows = Sequence[tuple[list[int], list[int]]]
 
@@ -58,15 +60,27 @@ def draw_rows(rows: Rows, count: int, generator: torch.Generator) -> list[tuple[
 
 
 def sft(config: SftConfig, resume: bool = False) -> Path:
-    """Trains on assistant tokens only; returns the folder of the best model by validation loss on the traces."""
+    """Trains on assistant tokens only; returns the folder of the best model by validation loss on the traces.
+
+    Raises RlshError where a file is missing or damaged, or fewer than two traces fit the context;
+    KeyboardInterrupt after a Ctrl-C, the step finished and saved.
+    """
     policy = load_policy(config.model)
     model = policy.model
 
     def read(path: Path) -> Rows:
         rows = [encode(policy.tokenizer, messages) for messages in read_traces(path)]
-        return [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
+        short = [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
+        if len(short) < len(rows):
+            left_out = f"{len(rows) - len(short)} of {len(rows)} conversations"
+            print(f"{path}: {left_out} exceed {model.config.block_size} tokens and are left out", file=sys.stderr)
+        return short
 
     rows = read(config.traces)
+    if len(rows) < 2:
+        raise RlshError(
+            f"{config.traces}: {len(rows)} usable traces; at least 2 are needed, one to train on and one to validate"
+        )
     replay = [] if config.replay is None else read(config.replay)
     replayed = round(config.rows * config.replay_share) if replay else 0
     held = max(1, int(len(rows) * config.val_share))
