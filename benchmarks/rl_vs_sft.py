@@ -31,7 +31,7 @@ from rlsh.tasks.task import read_tasks
 from rlsh.trainers.optim import OptimConfig
 from rlsh.trainers.sft import sft
 
-CALIBRATION_STEPS = 30
+CALIBRATION_STEPS = 60
 
 
 def main() -> None:
@@ -44,14 +44,14 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = []
     with open_sandbox() as sandbox:
-        traces = arguments.out / "traces.jsonl"
+        traces = arguments.out / "traces.jsonl"  # of this recipe: give another recipe another OUT
         if not traces.exists():
             write_traces(traces, demonstrations(sandbox, base.demonstrations, base.seed + 1, base.env))
         replay = arguments.out / "replay.jsonl"
         if not replay.exists():
-            write_replay(replay, sandbox, base.replay, arguments.out)
+            write_replay(replay, sandbox, base.replay, arguments.out / "sessions")
 
-        def train(name: str, steps: int, seed: int = 0) -> float:
+        def train(name: str, steps: int, eval_every: int, seed: int = 0) -> float:
             began = time.monotonic()
             sft(
                 replace(
@@ -62,19 +62,20 @@ def main() -> None:
                     out=arguments.out / name,
                     seed=seed,
                     steps=steps,
-                    eval_every=max(1, steps // 20),
+                    eval_every=eval_every,
                     optim=OptimConfig(lr=arguments.lr, schedule="cosine", min_lr=arguments.lr / 10, weight_decay=0.1),
                 )
             )
             return time.monotonic() - began
 
-        per_step = train(f"calibration-{time.time_ns()}", CALIBRATION_STEPS) / CALIBRATION_STEPS
+        calibration = f"calibration-{time.time_ns()}"
+        per_step = train(calibration, CALIBRATION_STEPS, CALIBRATION_STEPS) / CALIBRATION_STEPS
         for demo in arguments.demos:
             budget = sum(r["seconds"]["total"] for r in read_records(demo / "metrics.jsonl"))
             steps = int(budget / per_step)
             seed = json.loads((demo / "summary.json").read_text())["seed"]
             name = f"sft-{seed}-{time.time_ns()}"
-            spent = train(name, steps, seed)
+            spent = train(name, steps, max(1, steps // 20), seed)
             held_out = read_tasks(demo / "tasks" / "held_out.jsonl")
             reinforced = json.loads((demo / "eval-after.json").read_text())
             row = {"demo": str(demo), "seed": seed, "grpo_seconds": budget, "sft_seconds": spent, "sft_steps": steps}
@@ -95,7 +96,7 @@ def main() -> None:
                         flush=True,
                     )
             results.append(row)
-    (arguments.out / "result.json").write_text(json.dumps(results, indent=1) + "\n")
+            (arguments.out / "result.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

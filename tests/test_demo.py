@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlsh.demo import DemoConfig, run_demo, table_lines
+from rlsh.demo import DemoConfig, headline, run_demo, score_lines, table_lines
 from rlsh.models import Decoder, ModelConfig
 from rlsh.policy import Policy, load_policy, save_policy
 from rlsh.recipe_base import BaseConfig, make_base, prepare_data
@@ -69,6 +69,15 @@ def test_an_interrupted_demo_ends_as_if_it_had_not_been(config, sandbox, monkeyp
             patch.setattr(stage, interrupted)
             run_demo(part, sandbox, resume=True)
     assert without_times(run_demo(part, sandbox, resume=True)) == without_times(whole)
+
+
+def test_a_figure_that_the_host_took_is_a_dash():
+    """Every task of the only row lost a sample: there is no pass@8, and no traceback instead of a table."""
+    cell = {"value": 0.5, "low": 0.0, "high": 1.0}
+    row = {"tasks": 1, "pass_at_1": cell, "greedy": cell, "pass_at_8": None}
+    result = {"samples": 8, **row, "by_set": {"demonstrated": row}, "by_family": {"f": {"set": "demonstrated", **row}}}
+    assert score_lines(result)[1].split()[-1] == "-"
+    assert headline(row) == {"pass_at_1": 0.5, "low": 0.0, "high": 1.0, "greedy": 0.5, "pass_at_8": None}
 
 
 @pytest.mark.parametrize("name", ["train_tasks", "held_out_tasks", "never_met_tasks"])

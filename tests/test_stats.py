@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from rlsh.stats import Interval, cluster_bootstrap, paired_bootstrap, paired_gain, pass_at_k, wilson
+from rlsh.stats import Interval, cluster_bootstrap, paired_bootstrap, paired_gain, pass_at_k
 
 
 def test_interval_prints_percent_and_round_trips() -> None:
@@ -49,41 +49,6 @@ def test_pass_at_k_neither_overflows_nor_cancels() -> None:
 def test_pass_at_k_refuses_impossible_counts(n: int, c: int, k: int) -> None:
     with pytest.raises(ValueError, match=f"n={n}, c={c}, k={k}"):
         pass_at_k(n, c, k)
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [  # Newcombe 1998, Statistics in Medicine 17:857, table I, method 3
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0000, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_wilson_gives_the_published_figures(successes: int, n: int, low: float, high: float) -> None:
-    assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_wilson_by_hand() -> None:
-    """With z = 2: 5 of 10 has centre 1/2, half-width 2·sqrt(1/40 + 1/100)/1.4; 0 of 12 ends at 4/16."""
-    confidence = 2 * NormalDist().cdf(2) - 1
-    half = 2 * (1 / 40 + 1 / 100) ** 0.5 / 1.4
-    assert wilson(5, 10, confidence) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-12)
-    assert wilson(0, 12, confidence) == pytest.approx((0.0, 0.25), abs=1e-12)
-
-
-def test_wilson_ends_are_exact_and_mirror_each_other() -> None:
-    for n in (1, 7, 1000):
-        assert wilson(0, n)[0] == 0.0
-        assert wilson(n, n)[1] == 1.0
-        low, high = wilson(n // 3, n)
-        assert wilson(n - n // 3, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
-
-
-@pytest.mark.parametrize(("successes", "n"), [(0, 0), (3, 2), (-1, 2)])
-def test_wilson_refuses_impossible_counts(successes: int, n: int) -> None:
-    with pytest.raises(ValueError, match=f"got {successes} of {n}"):
-        wilson(successes, n)
 
 
 def normal_width(variance: float) -> float:

@@ -76,23 +76,23 @@ def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, An
     if run.exists() and any(run.iterdir()) and not resume:
         raise RlshError(f"{run} already holds a run: add --resume to go on, or choose another with grpo.out=PATH")
     keep_config(run / "demo.toml", to_toml(config))
-    tasks_file = run / "tasks" / "held_out.jsonl"
-    if not tasks_file.exists():
+    seconds_file = run / "tasks" / "seconds.json"  # the last that is written of the tasks
+    if not seconds_file.exists():
         began = time.monotonic()
         build_task_files(
-            tasks_file.parent,
+            run / "tasks",
             sandbox,
             train=config.train_tasks,
             held_out=config.held_out_tasks,
             never_met=config.never_met_tasks,
             seed=seed,
         )
-        write_json(run / "tasks" / "seconds.json", time.monotonic() - began)
+        write_json(seconds_file, time.monotonic() - began)
     before = scored(config, sandbox, run / "eval-before.json", config.grpo.model)
     grpo(replace(config.grpo, tasks=run / "tasks" / "train.jsonl"), sandbox, resume=True)
     after = scored(config, sandbox, run / "eval-after.json", str(run))
     seconds = [
-        json.loads((run / "tasks" / "seconds.json").read_text(encoding="utf-8")),
+        json.loads(seconds_file.read_text(encoding="utf-8")),
         before["seconds"],
         *(r["seconds"]["total"] for r in read_records(run / "metrics.jsonl")),
         after["seconds"],
@@ -152,13 +152,11 @@ def summarise(before: Mapping[str, Any], after: Mapping[str, Any], seed: int) ->
 
 
 def headline(scores: Mapping[str, Any]) -> dict[str, Any]:
-    p = scores["pass_at_1"]
-    return {
-        "pass_at_1": p["value"],
-        "low": p["low"],
-        "high": p["high"],
-        "greedy": scores["greedy"]["value"],
-        "pass_at_8": scores["pass_at_8"]["value"],
+    """Plain numbers; None where the host failed so often that there is none."""
+    p, greedy, pass_at_8 = ((scores[name] or {}) for name in ("pass_at_1", "greedy", "pass_at_8"))
+    return {name: p.get(key) for name, key in (("pass_at_1", "value"), ("low", "low"), ("high", "high"))} | {
+        "greedy": greedy.get("value"),
+        "pass_at_8": pass_at_8.get("value"),
     }
 
 
@@ -168,9 +166,11 @@ def score_lines(result: Mapping[str, Any], families: bool = True) -> list[str]:
     names = ("pass_at_1", "greedy", f"pass_at_{k}")
 
     def line(name: str, row: Mapping[str, Any]) -> str:
-        cells = [row[n] for n in names]
-        shown = [f"{100 * c['value']:5.1f} [{100 * c['low']:5.1f}, {100 * c['high']:5.1f}]" for c in cells]
-        return f"{name:22}{row['tasks']:6}  " + "  ".join(shown)
+        cells = [row[n] for n in names]  # None where the host failed too often
+        shown = [
+            f"{100 * c['value']:5.1f} [{100 * c['low']:5.1f}, {100 * c['high']:5.1f}]" if c else "-" for c in cells
+        ]
+        return f"{name:22}{row['tasks']:6}  " + "  ".join(f"{text:>21}" for text in shown)
 
     head = f"{'':22}{'tasks':>6}  " + "  ".join(f"{n.replace('_at_', '@') + ' %':>21}" for n in names)
     lines = [head, line("trained sets", result), *(line(s, row) for s, row in result["by_set"].items())]

@@ -1,9 +1,8 @@
-"""Error bars for pass rates: the unbiased pass@k, Wilson's interval, and bootstraps that respect families.
+"""Error bars for pass rates: the unbiased pass@k, and bootstraps that respect families.
 
 Tasks of one family come from one generator, so they are solved or failed together. An interval that treats
 them as independent is too narrow, on popular evals up to threefold (Miller 2024, "Adding Error Bars to
-Evals", arXiv:2411.00640). Every figure over tasks therefore goes through `cluster_bootstrap`; `wilson` is for
-counts that really are independent.
+Evals", arXiv:2411.00640). Every figure over tasks therefore goes through `cluster_bootstrap`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -47,26 +45,6 @@ def pass_at_k(n: int, c: int, k: int) -> float:
         raise ValueError(f"pass_at_k needs 0 <= c <= n and 1 <= k <= n, got n={n}, c={c}, k={k}")
     subsets = math.comb(n, k)
     return (subsets - math.comb(n - c, k)) / subsets
-
-
-def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Score interval of a proportion from n independent trials (Wilson 1927, JASA 22:209).
-
-    Unlike p ± z·se it keeps inside [0, 1] and says something at 0 of n: [0, z²/(n + z²)].
-    Raises ValueError unless n >= 1 and 0 <= successes <= n.
-    """
-    if not (n >= 1 and 0 <= successes <= n):
-        raise ValueError(f"wilson needs n >= 1 and 0 <= successes <= n, got {successes} of {n}")
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-
-    def lower(s: int) -> float:
-        # The smaller root of (1 + z²/n) x² - (2p + z²/n) x + p² = 0, written as product of the roots over
-        # the larger one: the textbook difference would leave 1e-18 instead of 0 at p = 0.
-        p = s / n
-        larger = p + z * z / (2 * n) + z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return p * p / larger
-
-    return lower(successes), 1 - lower(n - successes)
 
 
 def cluster_bootstrap(

@@ -1,17 +1,23 @@
 """What a user's mistakes look like: one line that names the value, the place and the way out; never a traceback."""
 
+import errno
 import json
+import shutil
 
 import pytest
 
 from rlsh.cli.main import main
+from rlsh.config import to_toml
 from rlsh.env.build import build_tasks
+from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import read_traces
 from rlsh.models import Decoder, ModelConfig
 from rlsh.policy import Policy, save_policy
+from rlsh.rollout.collect import RolloutConfig
 from rlsh.sandbox.base import SandboxError
 from rlsh.tasks.task import write_tasks
 from rlsh.text import Tokenizer
+from rlsh.trainers.grpo import GrpoConfig
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +165,48 @@ def test_eval_prints_a_table_and_json(capsys, world, tmp_path):
     assert code == 0 and "pass@1" in out
     assert result["tasks"] == 12 and result["by_set"]["never_met"]["tasks"] == 4
     assert result["pass_at_1"]["value"] == 0.0  # eight random dimensions repair nothing
+
+
+def test_eval_plays_in_the_environment_of_the_run(capsys, world, tmp_path):
+    run_folder = tmp_path / "run"
+    shutil.copytree(world / "model", run_folder)
+    trained = GrpoConfig(env=EnvConfig(max_turns=6, dialect="iclaw"), rollout=RolloutConfig(turn_tokens=5))
+    (run_folder / "config.toml").write_text(to_toml(trained))
+    tasks = ["--tasks", world / "tasks.jsonl", "--samples", 1, "--json", tmp_path / "e.json"]
+
+    def played(*words):
+        assert run(capsys, "eval", *words, *tasks)[0] == 0
+        result = json.loads((tmp_path / "e.json").read_text())
+        return result["env"]["max_turns"], result["env"]["dialect"], result["rollout"]["turn_tokens"]
+
+    assert played(run_folder) == (6, "iclaw", 5)
+    assert played(run_folder, "env.max_turns=3") == (3, "iclaw", 5)
+    assert played(world / "model") == (4, "rlsh", 48)
+    assert run(capsys, "eval", run_folder, "env.max_turn=3", *tasks)[0] == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tasks", "traces", "--out", "/proc/rlsh/t.jsonl", "--count", 1],
+        ["eval", "base", "--tasks", "TASKS", "--json", "/proc/rlsh/e.json"],
+        ["tasks", "build", "--out", "OUT", "--json", "/proc/rlsh/b.json"],
+    ],
+)
+def test_a_result_that_could_not_be_written_is_refused_before_the_work(capsys, world, tmp_path, monkeypatch, words):
+    monkeypatch.setattr("rlsh.cli.commands.sandbox", lambda: pytest.fail("the work began"))
+    places = {"TASKS": world / "tasks.jsonl", "OUT": tmp_path / "tasks"}
+    code, _, err = run(capsys, *(places.get(w, w) for w in words))
+    assert code == 1 and "/proc/rlsh" in err and err.count("\n") == 1
+
+
+def test_an_os_error_nobody_explained_is_still_one_line(capsys, monkeypatch):
+    def full(name):
+        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere/file")
+
+    monkeypatch.setattr("rlsh.cli.commands.find_recipe", full)
+    code, _, err = run(capsys, "grpo", "demo")
+    assert code == 1 and err == "rlsh: /somewhere/file: No space left on device\n"
 
 
 def test_interrupt_exits_130_and_names_resume(capsys, monkeypatch):

@@ -110,6 +110,40 @@ def test_group_fork_equals_independent_prefills(model):
         assert row.ids[: len(single.ids)] == single.ids
 
 
+@pytest.fixture
+def passes(model, monkeypatch):
+    """The (rows, tokens) of every call of `model.hidden` so far."""
+    seen, real = [], model.hidden
+
+    def hidden(ids, **more):
+        seen.append(tuple(ids.shape))
+        return real(ids, **more)
+
+    monkeypatch.setattr(model, "hidden", hidden)
+    return seen
+
+
+def test_a_groups_prompt_is_computed_once_and_all_prompts_in_one_call(model, passes):
+    """All but the prompt's last token, which is each row's own to decode from."""
+    prompts, keys = [[1, 2, 5, 6, 8], [4, 6, 10, 11, 12, 13, 14, 15, 16]], [[0, 1, 2, 3], [10, 11, 12, 13]]
+    engine = Engine(model, 8, SamplingParams(), [STOP], 6)
+    together = engine.add_groups(prompts, keys)
+    assert passes == [(2, 8)]
+    engine.step()
+    assert passes == [(2, 8), (8, 1)]
+    # control: a row a prompt computes four times as much, a group a call twice as often
+    passes.clear()
+    by_rows = Engine(model, 8, SamplingParams(), [STOP], 6)
+    by_rows.add_groups([prompt for prompt in prompts for _ in range(4)], [[key] for group in keys for key in group])
+    assert passes == [(8, 8)]
+    passes.clear()
+    by_groups = Engine(model, 8, SamplingParams(), [STOP], 6)
+    apart = [by_groups.add_groups([prompt], [group])[0] for prompt, group in zip(prompts, keys, strict=True)]
+    assert passes == [(1, 4), (1, 8)]
+    by_groups.step()
+    assert [[row.ids for row in rows] for rows in apart] == [[row.ids for row in rows] for rows in together]
+
+
 def test_slots_are_reused_and_exhausted_loudly(model):
     engine, rows = play(model, [[1, 2], [3, 4], [5], [6]], slots=8)
     with pytest.raises(RlshError, match="0 slots free"):
@@ -170,6 +204,44 @@ def test_support_is_the_nucleus_renormalised():
     logp = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
     assert torch.allclose(support(logp, SamplingParams(top_p=0.7)).exp(), torch.tensor([[0.625, 0.375, 0, 0]]))
     assert torch.allclose(support(logp, SamplingParams(top_k=1)).exp(), torch.tensor([[1.0, 0, 0, 0]]))
+
+
+def truncated(probabilities, k, p):
+    """The slow way, one row: the k likeliest, of their mass the fewest that reach p, renormalised. {id: p}"""
+    best = sorted(range(len(probabilities)), key=lambda i: -probabilities[i])[: k or None]
+    mass, kept = sum(probabilities[i] for i in best), []
+    while best and sum(probabilities[i] for i in kept) < p * mass:
+        kept.append(best.pop(0))
+    return {i: probabilities[i] / sum(probabilities[j] for j in kept) for i in kept}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [SamplingParams(top_k=3), SamplingParams(top_p=0.6), SamplingParams(0.7, top_p=0.9), SamplingParams(1.3, 5, 0.8)],
+)
+def test_truncated_sampling_stays_in_its_support_and_says_its_log_prob(params):
+    rows, draws = 7, 400
+    logits = torch.randn(rows, 12, generator=torch.Generator().manual_seed(0))
+    u = torch.from_numpy(uniforms(np.arange(rows * draws, dtype=np.uint64), np.zeros(rows * draws, dtype=np.uint64)))
+
+    def sampled(params):
+        ids, logps = sample(logits.repeat_interleave(draws, 0), params, u)
+        return ids.view(rows, draws), logps.view(rows, draws)
+
+    ids, logps = sampled(params)
+    full, full_logps = sampled(SamplingParams(params.temperature))
+    for row in range(rows):
+        probabilities = (logits[row].double() / params.temperature).softmax(-1).tolist()
+        expected = truncated(probabilities, params.top_k, params.top_p)
+        assert 1 <= len(expected) < 12
+        assert set(ids[row].tolist()) <= expected.keys()
+        wanted = torch.tensor([expected[i] for i in ids[row].tolist()]).log()
+        assert (logps[row] - wanted).abs().max() < 1e-5
+        # control: the full distribution leaves the support, and gives what is in it another log-prob
+        assert not set(full[row].tolist()) <= expected.keys()
+        inside = torch.tensor([i in expected for i in full[row].tolist()])
+        unchanged = torch.tensor([expected[i] for i in full[row][inside].tolist()]).log()
+        assert (full_logps[row][inside] - unchanged).abs().min() > 1e-3
 
 
 def test_impossible_sampling_is_refused():

@@ -1,6 +1,7 @@
 """Demonstrations, and the file they are stored in."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,22 @@ def test_detours_are_looks_and_slips_of_the_drawing(demonstrated):
         assert not draft.must_look or commands[-2] == draft.looks[0]  # nobody can guess what only a look shows
         lengths[len(commands)] += 1
     assert lengths[1] > 0 and lengths[2] > 0 and max(lengths) <= 3
+
+
+def test_a_role_there_is_none_of_is_a_fault_of_its_line(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"messages": [{"role": "robot", "content": "hi", "call": null}]}\n')
+    with pytest.raises(RlshError, match="line 1: not a trace"):
+        read_traces(path)
+
+
+def test_traces_that_cannot_be_written_leave_the_old_ones(tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    write_traces(path, [[Message("user", "old")]])
+    monkeypatch.setattr(Path, "replace", lambda self, target: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(RlshError, match=r"t.jsonl: cannot write \(No space left\)"):
+        write_traces(path, [[Message("user", "new")]])
+    assert read_traces(path)[0][0].content == "old"
 
 
 def test_a_task_has_one_demonstration(demonstrated, sandbox):

@@ -8,6 +8,7 @@ import torch
 from rlsh.algos import clip_fraction, group_advantages, grpo_loss
 
 EPS, EPS_HIGH, BETA = 0.2, 0.28, 0.04
+EXACT = {"rtol": 1e-12, "atol": 1e-14}  # of the loss, in fp64
 
 
 def make_trainer(folder, epsilon_high=None, num_generations=4, batch=24):
@@ -124,9 +125,38 @@ def test_loss_and_gradient(trainers, name, eps_high):
     ours = grpo_loss(new, old, ref, advantages, mask, EPS, BETA, eps_high=eps_high)
     theirs = trl_loss(trainers[eps_high], new, old, ref, advantages, mask)
     (our_gradient,), (their_gradient,) = (torch.autograd.grad(loss, new) for loss in (ours, theirs))
-    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(ours, theirs, **EXACT)
     torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-11, atol=1e-14)
     assert our_gradient.abs().sum() > 0  # at A = 0 the KL term still pulls
+
+
+def sequence_mean(new, old, ref, advantages, mask):
+    """Each row divided by its own tokens (GRPO's eq. 3 as printed), then the mean over rows."""
+    rows = [x.split(1) for x in (new, old, ref, advantages, mask)]
+    return sum(grpo_loss(*row, EPS, BETA, eps_high=EPS_HIGH) for row in zip(*rows, strict=True)) / len(mask)
+
+
+SLIPS = {
+    "no KL": lambda *case: grpo_loss(*case, EPS, 0.0, eps_high=EPS_HIGH),
+    "KL to the sampler": lambda n, o, r, *case: grpo_loss(n, o, o, *case, EPS, BETA, eps_high=EPS_HIGH),
+    "one clip range": lambda *case: grpo_loss(*case, EPS, BETA),
+    "observations trained on": lambda *case: grpo_loss(
+        *case[:4], torch.ones_like(case[4]), EPS, BETA, eps_high=EPS_HIGH
+    ),
+    "sequence mean": sequence_mean,
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_slip_is_far_outside_the_tolerance(trainers, name):
+    """Controls of the comparison above: each differs from TRL, loss and gradient, by more than a thousandth."""
+    case = ragged(random_case(8, 8, 11))
+    theirs = trl_loss(trainers[EPS_HIGH], *case)
+    torch.testing.assert_close(grpo_loss(*case, EPS, BETA, eps_high=EPS_HIGH), theirs, **EXACT)
+    slip = SLIPS[name](*case)
+    assert (slip - theirs).abs() > 1e-3 * theirs.abs()
+    (wrong,), (right,) = (torch.autograd.grad(loss, case[0]) for loss in (slip, theirs))
+    assert (wrong - right).norm() > 1e-3 * right.norm()
 
 
 def test_far_ratios_lie_on_every_side():

@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import threading
 import time
 from dataclasses import replace
 
@@ -90,7 +91,7 @@ def play(tokenizer, tasks, sandbox, monkeypatch):
 
         monkeypatch.setattr(COLLECT, "Engine", Scripted)
         rollout = RolloutConfig(turn_tokens=options.pop("turn_tokens", 48), overlap=overlap)
-        rollout = replace(rollout, slots=options.pop("slots", 128))
+        rollout = replace(rollout, slots=options.pop("slots", 128), tool_threads=options.pop("tool_threads", 4))
         model = decoder(tokenizer, block_size)
         return collect(
             model,
@@ -126,6 +127,25 @@ class Watched:
 
         workspace.exec = exec
         self.opened.append(workspace)
+        return workspace
+
+
+class Paired(Watched):
+    """A sandbox whose commands wait until two of them are in flight."""
+
+    def __init__(self, inner, timeout):
+        super().__init__(inner)
+        self.barrier = threading.Barrier(2, timeout=timeout)
+
+    def open(self, files, limits):
+        workspace = super().open(files, limits)
+        run = workspace.exec
+
+        def exec(command):
+            self.barrier.wait()
+            return run(command)
+
+        workspace.exec = exec
         return workspace
 
 
@@ -276,6 +296,16 @@ def test_no_workspace_stays_open_after_a_collection(play, sandbox):
     play(lambda n, s: GOOD, into=watched)
     assert len(watched.opened) == 8  # four to act in, four for the verdicts
     assert not [w for w in watched.opened if w._open]
+
+
+@MODES
+def test_tool_calls_and_verdicts_of_a_round_are_in_flight_together(play, sandbox, overlap):
+    done = play(lambda n, s: GOOD, count=1, into=Paired(sandbox, timeout=60), tool_threads=2, overlap=overlap)
+    assert [t.verdict.reward for t in done] == [1.0, 1.0]
+    alone = Paired(sandbox, timeout=0.2)
+    with pytest.raises(threading.BrokenBarrierError):  # control: one thread runs them one after the other
+        play(lambda n, s: GOOD, count=1, into=alone, tool_threads=1, overlap=overlap)
+    assert not [w for w in alone.opened if w._open]
 
 
 def test_several_waves_and_overlap_give_the_same_episodes(play):

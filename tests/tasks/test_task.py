@@ -56,7 +56,7 @@ TASKS = st.builds(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tasks=st.lists(TASKS, min_size=1, max_size=3))
+@given(tasks=st.lists(TASKS, min_size=1, max_size=3, unique_by=lambda task: task.id))
 def test_tasks_survive_their_file(tmp_path, tasks):
     path = tmp_path / "new" / "tasks.jsonl"
     write_tasks(path, tasks)
@@ -186,3 +186,11 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
 
 def test_json_round_trip_of_one_record():
     assert from_json(json.loads(json.dumps(to_json(TASK)))) == TASK
+
+
+def test_a_task_twice_in_a_file_is_refused(tmp_path):
+    path = tmp_path / "tasks.jsonl"
+    line = json.dumps(to_json(TASK))
+    path.write_text(f"{line}\n\n{line}\n")
+    with pytest.raises(RlshError, match=r"tasks.jsonl, line 3: the task of line 1 again"):
+        read_tasks(path)

@@ -3,6 +3,8 @@
 import inspect
 import json
 import os
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,18 +103,22 @@ def assert_same_run(a: Path, b: Path, *names: str) -> None:
 
 
 def test_grpo_resumes_to_the_bit(config, sandbox, tmp_path):
+    """5 + 5 steps are 10 steps."""
+    config = replace(config, steps=10, save_every=5)
     whole = replace(config, out=tmp_path / "whole")
     grpo(whole, sandbox)
     with pytest.raises(PowerCut):
-        grpo(config, sandbox, on_step=cut_after(5))  # step 5 is recorded, the newest checkpoint is step 4's
+        grpo(config, sandbox, on_step=cut_after(7))  # step 7 is recorded, the newest checkpoint is step 5's
+    assert [path.name for path in (config.out / "checkpoints").iterdir()] == ["step-000005"]
     grpo(config, sandbox, resume=True)
     assert_same_run(whole.out, config.out, "metrics", "trajectories")
     before, after = load_policy(config.model).model.state_dict(), weights(config.out)
     assert not any(torch.equal(before[k], after[k]) for k in after)  # there was something to be equal in
     # control: other seeds play other episodes
-    other = replace(config, out=tmp_path / "other", seed=1)
+    other = replace(config, out=tmp_path / "other", seed=1, steps=1)
     grpo(other, sandbox)
-    assert records(other.out, "trajectories") != records(whole.out, "trajectories")
+    played = records(other.out, "trajectories")
+    assert played != records(whole.out, "trajectories")[: len(played)]
 
 
 KILLER = """
@@ -151,7 +157,8 @@ def run():
 
 
 @pytest.mark.parametrize(
-    ("name", "when", "count"), [("fsync", "before", 9), ("rename", "before", 2), ("rename", "after", 2)]
+    ("name", "when", "count"),
+    [("fsync", "before", 9), ("fsync", "after", 15), ("rename", "before", 2), ("rename", "after", 2)],
 )
 def test_grpo_survives_kill_inside_a_checkpoint(config, sandbox, tmp_path, name, when, count):
     """Killed while the second checkpoint is being written; what resumes ends as if nothing had happened."""
@@ -165,6 +172,54 @@ def test_grpo_survives_kill_inside_a_checkpoint(config, sandbox, tmp_path, name,
     assert len(records(config.out)) >= 2
     grpo(config, sandbox, resume=True)
     assert_same_run(whole.out, config.out, "metrics", "trajectories")
+
+
+@pytest.mark.parametrize(("name", "room"), [("trajectories.jsonl", 10), ("model.safetensors", -9), ("trainer.pt", -9)])
+def test_a_full_disk_is_one_error_and_the_run_goes_on(config, sandbox, tmp_path, name, room):
+    """From step 4 on no file grows past the present size of `name` and `room`: what comes first fails there."""
+    whole = replace(config, out=tmp_path / "whole")
+    grpo(whole, sandbox)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(record):
+        if record["step"] == 3:
+            (file,) = config.out.rglob(name)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + room, hard))
+
+    try:
+        with pytest.raises(RlshError) as caught:
+            grpo(config, sandbox, on_step=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    message = str(caught.value)
+    assert name in message and "--resume" in message and "\n" not in message
+    assert [r["step"] for r in records(config.out)] == ([1, 2, 3] if name == "trajectories.jsonl" else [1, 2, 3, 4])
+    assert [path.name for path in (config.out / "checkpoints").iterdir()] == ["step-000002"]  # and no leftovers
+    grpo(config, sandbox, resume=True)
+    assert_same_run(whole.out, config.out, "metrics", "trajectories")
+
+
+def test_a_flipped_bit_in_the_newest_checkpoint_stops_the_resume(config, sandbox, tmp_path):
+    with pytest.raises(PowerCut):
+        grpo(config, sandbox, on_step=cut_after(5))
+    intact = shutil.copytree(config.out, tmp_path / "intact")
+    earlier, newest = sorted((config.out / "checkpoints").iterdir())
+    file = newest / "model.safetensors"
+    sound = file.read_bytes()
+    file.write_bytes(sound[:-4] + bytes([sound[-4] ^ 1]) + sound[-3:])  # the last bit of a weight
+    load_policy(newest)  # the file by itself does not show it
+    with pytest.raises(RlshError) as caught:
+        grpo(config, sandbox, resume=True)
+    way_out = f"remove {newest} and --resume continues from {earlier}"
+    assert str(caught.value) == f"{file}: changed since it was saved; {way_out}"
+    assert len(records(config.out)) == 5 and file.exists()  # nothing was dropped
+    shutil.rmtree(newest)
+    grpo(config, sandbox, resume=True)
+    # control: with the bit as it was saved the run resumes, and to the same end
+    shutil.move(config.out, tmp_path / "way out")
+    shutil.move(intact, config.out)
+    grpo(config, sandbox, resume=True)
+    assert_same_run(tmp_path / "way out", config.out, "metrics", "trajectories")
 
 
 def test_ctrl_c_finishes_the_step_and_saves(config, sandbox):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rlsh.config import find_recipe, load
+from rlsh.config import find_recipe, flatten, load
 from rlsh.sandbox.base import Sandbox
 from rlsh.types import RlshError
 
@@ -241,10 +243,8 @@ def base(arguments: argparse.Namespace) -> None:
 
 def eval(arguments: argparse.Namespace) -> None:
     from rlsh.demo import score_lines
-    from rlsh.env.episode import EnvConfig
     from rlsh.policy import load_policy
-    from rlsh.rollout.collect import RolloutConfig
-    from rlsh.rollout.evaluate import evaluate
+    from rlsh.rollout.evaluate import EvalConfig, evaluate
     from rlsh.tasks.task import read_tasks
     from rlsh.trainers.progress import Progress
 
@@ -252,6 +252,7 @@ def eval(arguments: argparse.Namespace) -> None:
     claim(arguments.json)
     if arguments.samples < 1:
         raise RlshError(f"--samples {arguments.samples}: at least 1")
+    chosen = load(EvalConfig, None, [*trained_with(Path(arguments.model)), *arguments.overrides])
     policy = load_policy(arguments.model)
     progress = Progress("eval", len(tasks) * (1 + arguments.samples))
     with sandbox() as s:
@@ -259,15 +260,29 @@ def eval(arguments: argparse.Namespace) -> None:
             policy,
             tasks,
             s,
-            EnvConfig(),
-            RolloutConfig(),
+            chosen.env,
+            chosen.rollout,
             samples=arguments.samples,
             seed=arguments.seed,
             checkpoint=arguments.model,
             progress=progress.update,
         )
-    say(arguments, *score_lines(result))
     emit(result, arguments.json)
+    say(arguments, *score_lines(result))
+
+
+def trained_with(model: Path) -> list[str]:
+    """Environment and sampling of a GRPO run, as overrides; none for another folder."""
+    from rlsh.trainers.grpo import GrpoConfig
+
+    file = model / "config.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if "rollout" not in table:
+        return []
+    run = load(GrpoConfig, file)
+    return [
+        f"{key}={value}" for key, value in flatten({"env": asdict(run.env), "rollout": asdict(run.rollout)}).items()
+    ]
 
 
 def report(arguments: argparse.Namespace) -> None:

@@ -95,6 +95,12 @@ def parser() -> argparse.ArgumentParser:
     evaluate = verb("eval", "held-out pass rates of a model, with intervals")
     evaluate.add_argument("model", help="model folder, run folder or a shipped name (base)")
     evaluate.add_argument("--tasks", required=True, help="a task file")
+    evaluate.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="env.* and rollout.*; default: what a run was trained with, otherwise the trainer's defaults",
+    )
     evaluate.add_argument("--samples", type=int, default=8, help="sampled episodes a task (default 8)")
     evaluate.add_argument("--seed", type=int, default=0)
     json_out(evaluate)

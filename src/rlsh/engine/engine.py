@@ -9,7 +9,7 @@ them and keeps its cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -42,7 +42,6 @@ class Row:
     sampled: int = 0
     turn_start: int = 0  # where the present turn begins in `ids`
     stop: TurnStop | None = None
-    tag: object = field(default=None, repr=False)
 
     @property
     def turn_ids(self) -> list[int]:

@@ -22,7 +22,7 @@ from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.task import Task
 from rlsh.text.chat import encode, encode_message, parse_turn
 from rlsh.text.tokenizer import Tokenizer
-from rlsh.types import Message, StopReason, Trajectory, Verdict
+from rlsh.types import Message, RlshError, StopReason, Trajectory, Verdict
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class RolloutConfig:
     slots: int = 128  # rows decoded at once
     tool_threads: int = 4  # tool calls and verdicts in flight
     overlap: bool = False  # decode while tools run: faster where tools are slow, not reproducible to the bit
+
+    def __post_init__(self) -> None:
+        for name in ("turn_tokens", "slots", "tool_threads"):
+            if vars(self)[name] < 1:
+                raise RlshError(f"rollout.{name} = {vars(self)[name]}: at least 1")
 
     @property
     def sampling(self) -> SamplingParams:

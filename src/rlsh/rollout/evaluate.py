@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, get_args
 
 from rlsh.env.episode import EnvConfig
@@ -14,6 +14,14 @@ from rlsh.sandbox.base import Sandbox
 from rlsh.stats import cluster_bootstrap, pass_at_k
 from rlsh.tasks.task import Task, TaskSet
 from rlsh.types import RlshError
+
+
+@dataclass(frozen=True)
+class EvalConfig:
+    """What an evaluation may change of an episode."""
+
+    env: EnvConfig = EnvConfig()
+    rollout: RolloutConfig = RolloutConfig()
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,8 @@ def evaluate(
         "seed": seed,
         "samples": samples,
         "temperature": rollout.temperature,
+        "env": asdict(env),
+        "rollout": asdict(rollout),
         **table(trained_sets or scores, samples, seed),
         "by_set": {name: table(part, samples, seed) for name, part in sets.items() if part},
         "by_family": {

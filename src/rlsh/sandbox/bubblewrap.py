@@ -45,8 +45,8 @@ def unshare_argv() -> list[str]:
 
 def worker_argv(bwrap: Path) -> list[str]:
     """The command line of a worker."""
-    # An installed rlsh may lie under /usr, which candidates can read, tasks and their checks included.
-    hidden = [str(PACKAGE)] if PACKAGE.is_relative_to("/usr") else []
+    # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
+    hidden = [str(p) for p in (PACKAGE, Path.cwd()) if p.is_relative_to("/usr") and len(p.parts) > 3]
     python = [sys.executable, "-I", "-S", "-X", "utf8", str(WORKER)]
     return [*unshare_argv(), *python, str(os.getpid()), str(bwrap), *hidden]
 

@@ -102,13 +102,13 @@ def unmount(target: str) -> None:
 
 
 def shed_mounts(*needed: str) -> None:
-    """Detach every mount that holds nothing of `needed` and nothing of the system that candidates see.
+    """Detach every mount that holds nothing of `needed` and is no part of the system that candidates see.
 
     For each of its binds bwrap reads the list of all mounts, and before that the kernel copies them: a command
     starts as fast as the list is short. A mount that may not be detached (we are not the host's root) stays.
     """
     kept = [os.path.realpath(path) for path in needed]
-    system = [os.path.realpath(f"/{name}") for name in ("usr", *SYSTEM)]
+    system = [os.path.realpath(f"/{name}") for name in ("usr", "dev", *SYSTEM)]  # a container's /dev/null is a mount
     with open("/proc/self/mountinfo") as file:
         points = [line.split()[4] for line in file]
     for point in reversed(points):

@@ -1,9 +1,10 @@
 """Ordinary shell sessions: the plain text a base model learns to speak shell from.
 
 A session is a small folder and a few commands somebody might type in it, some under a comment that says what they
-are for. They are uses, not repairs: where a command and its cure belong to a family that is met only through
-reward, or never, the two are not found in one session (`Use.apart`), so no text shows one becoming the other.
-Slips that are put right at once appear for mistyped programs and paths, which are demonstrated families.
+are for, often in a task's own words. They are uses, not repairs: where a command and its cure belong to a family that
+is met only through reward, or never, the two are not found in one session (`Use.apart`), so no text shows one
+becoming the other. Slips that are put right at once appear for mistyped programs and paths, which are demonstrated
+families.
 """
 
 from __future__ import annotations

@@ -183,12 +183,15 @@ def read_tasks(path: Path) -> list[Task]:
         raise RlshError(f"{path}: no such task file; build one with: rlsh tasks build --out {path}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RlshError(f"{path}: cannot read tasks ({error})") from None
-    tasks = []
+    tasks: list[Task] = []
+    lines_of: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
         if not line:
             continue
         try:
             tasks.append(from_json(json.loads(line)))
+            if lines_of.setdefault(tasks[-1].id, number) != number:
+                raise ValueError(f"the task of line {lines_of[tasks[-1].id]} again: remove one of them")
         except KeyError as error:
             raise RlshError(f"{path}, line {number}: key {error} is missing") from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:

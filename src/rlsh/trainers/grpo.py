@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -35,6 +35,8 @@ from rlsh.trainers.resume import resume_run, save_run
 from rlsh.trainers.scoring import Batch, micro_batches, score
 from rlsh.types import RlshError, StopReason, Trajectory
 
+FLOOR = 0.05  # weight of a family that always or never passes, beside 0.25 for one that passes every other time
+PACE = 0.3  # of the running pass rates: about three steps of memory
 FP32_GAP = 1e-4  # nats between sampler and trainer; the two run one implementation
 
 
@@ -52,6 +54,7 @@ class GrpoConfig:
     eps: float = 0.2
     eps_high: float = 0.2
     beta: float = 0.04
+    curriculum: bool = True  # undecided families come more often; False: all alike
     max_logp_gap: float = FP32_GAP
     micro_batch_tokens: int = 8192
     save_every: int = 5
@@ -71,6 +74,8 @@ class GrpoConfig:
             raise RlshError(
                 f"group_size = {self.group_size} must be at least 2, updates = {self.updates} within 1..prompts"
             )
+        if self.save_every < 1:
+            raise RlshError(f"save_every = {self.save_every}: at least 1 step")
 
 
 @dataclass
@@ -171,21 +176,40 @@ def update(
     return stats
 
 
-def pick_tasks(tasks: Sequence[Task], count: int, generator: torch.Generator) -> list[Task]:
-    """`count` distinct tasks, families as even as the draw allows: a family first, then a task of it."""
-    by_family: dict[str, list[Task]] = defaultdict(list)
+def pick_tasks(
+    tasks: Sequence[Task], count: int, pass_rates: Mapping[str, float], generator: torch.Generator
+) -> list[Task]:
+    """`count` distinct tasks, or all: families in proportion to p (1 - p) + FLOOR, then a task of each.
+
+    p is the family's pass rate, 1/2 where nothing is known; p (1 - p), the variance of its reward, is what a group
+    can teach (Foster et al. 2025, arXiv:2502.12272, "learnability"). Families by systematic sampling, so that with
+    equal rates as many tasks as families are one of each.
+    """
+    left: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
-        by_family[task.family].append(task)
-    picked: dict[str, Task] = {}
-    names = sorted(by_family)
-    while len(picked) < min(count, len(tasks)):
-        for f in torch.randperm(len(names), generator=generator).tolist():
-            family = by_family[names[f]]
-            task = family[int(torch.randint(len(family), (1,), generator=generator))]
-            picked.setdefault(task.id, task)
-            if len(picked) == count:
-                break
-    return list(picked.values())
+        left[task.family].append(task)
+    names = sorted(left)
+    picked: list[Task] = []
+    while (missing := min(count, len(tasks)) - len(picked)) > 0:
+        rates = torch.tensor([pass_rates.get(f, 0.5) for f in names], dtype=torch.float64)
+        weights = (rates * (1 - rates) + FLOOR) * torch.tensor([bool(left[f]) for f in names])
+        steps = (weights.cumsum(0) / weights.sum()).clamp(max=1.0)  # (families,)
+        points = (torch.arange(missing) + torch.rand(1, generator=generator, dtype=torch.float64)) / missing
+        for f in torch.searchsorted(steps, points, right=True).clamp(max=len(names) - 1).tolist():
+            family = left[names[f]]
+            if family:
+                picked.append(family.pop(int(torch.randint(len(family), (1,), generator=generator))))
+    return picked
+
+
+def followed(pass_rates: Mapping[str, float], trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    """`pass_rates` by family, moved by PACE towards the mean reward of the episodes just played."""
+    rewards: dict[str, list[float]] = defaultdict(list)
+    for t in trajectories:
+        if not t.verdict.infra:
+            rewards[t.family].append(t.verdict.reward)
+    moved = {f: p + PACE * (fmean(r) - p) for f, r in sorted(rewards.items()) for p in [pass_rates.get(f, 0.5)]}
+    return {**pass_rates, **moved}
 
 
 def grpo(
@@ -206,13 +230,15 @@ def grpo(
     optimizer = make_optimizer(model, config.optim)
     generators = {"tasks": torch.Generator().manual_seed(config.seed)}
     with RunFolder.create(config.out, to_toml(config), resume) as run, Interruptible() as interrupt:
-        start, _ = resume_run(run, policy, optimizer, generators)
+        start, extra = resume_run(run, policy, optimizer, generators)
+        pass_rates: dict[str, float] = extra.get("pass_rates", {})
         progress = Progress("grpo", config.steps, start)
         ended = time.monotonic()
         for step in range(start + 1, config.steps + 1):
             began = ended  # what the step before wrote to the disk counts, too
             clock = PhaseClock()
-            chosen = pick_tasks(tasks, config.prompts, generators["tasks"])
+            rates = pass_rates if config.curriculum else {}
+            chosen = pick_tasks(tasks, config.prompts, rates, generators["tasks"])
             trajectories = collect(
                 model,
                 policy.tokenizer,
@@ -238,7 +264,9 @@ def grpo(
             stats = update(model, optimizer, lr, trajectories, advantages, ref_logps, config)
             ended = time.monotonic()
 
+            pass_rates = followed(pass_rates, trajectories)
             record = step_record(step, trajectories, advantages, stats, lr)
+            record["running_pass_rate"] = fmean(pass_rates.values())
             trained_tokens = sum(len(t.ids) for t in trajectories)
             record["seconds"] = {
                 "decode": clock.decode,
@@ -264,7 +292,7 @@ def grpo(
             stopping = interrupt.stop  # read once: a Ctrl-C from here on belongs to the next step
             if step % config.save_every == 0 or step == config.steps or stopping:
                 policy.facts["grpo_steps"] = step
-                save_run(run, step, policy, optimizer, generators)
+                save_run(run, step, policy, optimizer, generators, {"pass_rates": pass_rates})
             if stopping:
                 raise KeyboardInterrupt
     return config.out

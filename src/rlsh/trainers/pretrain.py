@@ -21,6 +21,7 @@ from rlsh.text.tokenizer import Tokenizer
 from rlsh.trainers.optim import OptimConfig, lr_at, make_optimizer, optimizer_step
 from rlsh.trainers.progress import Interruptible, Progress
 from rlsh.trainers.resume import resume_run, save_run, streams
+from rlsh.types import RlshError
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class PretrainConfig:
     eval_rows: int = 64
     save_every: int = 200
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.eval_every < 1 or self.save_every < 1:
+            raise RlshError(f"eval_every = {self.eval_every}, save_every = {self.save_every}: at least 1 step each")
 
 
 def next_token_loss(model: Decoder, rows: Tensor) -> Tensor:
@@ -120,6 +125,8 @@ def pretrain(config: PretrainConfig, resume: bool = False) -> Path:
 def replace_policy(folder: Path, policy: Policy) -> None:
     """Writes `policy` to `folder`; the one that was there steps aside until the new one is complete."""
     fresh, old = (folder.with_name(f".{folder.name}.{name}") for name in ("new", "old"))
+    if old.exists() and not folder.exists():
+        old.rename(folder)  # a kill came between the two renames below
     for leftover in (fresh, old):
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir(parents=True)

@@ -41,6 +41,13 @@ class SftConfig:
     micro_batch_tokens: int = 8192
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.eval_every < 1 or not 0 < self.val_share < 1 or not 0 <= self.replay_share <= 1:
+            raise RlshError(
+                f"eval_every = {self.eval_every} must be at least 1 step, val_share = {self.val_share} within (0, 1), "
+                f"replay_share = {self.replay_share} within [0, 1]"
+            )
+
 
 @torch.no_grad()
 def mean_loss(model: Decoder, rows: Rows, token_budget: int) -> float:
@@ -70,11 +77,11 @@ def sft(config: SftConfig, resume: bool = False) -> Path:
 
     def read(path: Path) -> Rows:
         rows = [encode(policy.tokenizer, messages) for messages in read_traces(path)]
-        short = [(ids, mask) for ids, mask in rows if len(ids) <= model.config.block_size]
-        if len(short) < len(rows):
-            left_out = f"{len(rows) - len(short)} of {len(rows)} conversations"
-            print(f"{path}: {left_out} exceed {model.config.block_size} tokens and are left out", file=sys.stderr)
-        return short
+        usable = [(ids, mask) for ids, mask in rows if any(mask) and len(ids) <= model.config.block_size]
+        if len(usable) < len(rows):
+            left_out = f"{len(rows) - len(usable)} of {len(rows)} conversations are left out"
+            print(f"{path}: {left_out}: over {model.config.block_size} tokens, or no assistant in it", file=sys.stderr)
+        return usable
 
     rows = read(config.traces)
     if len(rows) < 2:
