@@ -62,7 +62,7 @@ def test_panels_without_data_are_not_drawn() -> None:
 
 def test_lines_are_labelled_with_their_last_mean() -> None:
     charts = {c.slug: c for c in draw_all([metrics(s) for s in range(1, 41)])}
-    assert {"39.5% all", "79% demonstrated", "19.8% reward only"} <= set(texts(charts["pass"].svg))
+    assert {"39.5% as drawn", "79% demonstrated", "19.8% reward only"} <= set(texts(charts["pass"].svg))
     assert "50" in texts(charts["length"].svg)
     assert "2.5" in texts(charts["turns"].svg)
     assert "12.5%" in texts(charts["truncated"].svg)

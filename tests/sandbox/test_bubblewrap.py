@@ -176,6 +176,16 @@ def test_package_under_usr_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         assert work.exec(": >/usr/share/x").exit_code == 1
 
 
+def test_a_clone_under_usr_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its task files hold what the verdict expects."""
+    there = next(p for p in sorted(Path("/usr/share/doc").iterdir()) if p.is_dir() and any(p.iterdir()))
+    with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, PATIENT) as work:
+        assert stdout(work, f"ls -A {there}") != ""  # control: it is visible from elsewhere
+    monkeypatch.chdir(there)
+    with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, PATIENT) as work:
+        assert stdout(work, f"ls -A {there}") == ""
+
+
 # --- what it cannot do ---------------------------------------------------------------------------------------
 
 

@@ -280,9 +280,8 @@ def trained_with(model: Path) -> list[str]:
     if "rollout" not in table:
         return []
     run = load(GrpoConfig, file)
-    return [
-        f"{key}={value}" for key, value in flatten({"env": asdict(run.env), "rollout": asdict(run.rollout)}).items()
-    ]
+    settings = flatten({"env": asdict(run.env), "rollout": asdict(run.rollout)})
+    return [f"{key}={str(v).lower() if isinstance(v, bool) else v}" for key, v in settings.items()]
 
 
 def report(arguments: argparse.Namespace) -> None:

@@ -47,7 +47,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Tensor, step: Step) -> Tensor:
         """(B, T, C) -> (B, T, C)."""
         B, T, C = x.shape
-        heads = self.c_attn(x).view(B, T, 3 * self.n_head, -1).transpose(1, 2)  # (B, 3H, T, D)
+        heads = self.c_attn(x).view(B, T, 3 * self.n_head, C // self.n_head).transpose(1, 2)  # (B, 3H, T, D)
         q, kv = heads.split([self.n_head, 2 * self.n_head], dim=1)
         if step.caches is not None:
             kv = step.caches[self.layer].update(kv)  # (B, 2H, S, D)

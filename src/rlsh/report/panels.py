@@ -43,9 +43,8 @@ def pass_rate(sets: Iterable[str]) -> Panel:
     return Panel(
         "pass",
         "Pass rate of sampled episodes",
-        (Series("running_pass_rate", "families alike, running"), Series("pass_rate", "as drawn"), *by_set),
-        "Should climb while groups are informative. 'As drawn' favours undecided families and climbs less. "
-        "'Reward only' is what no demonstration taught.",
+        (Series("running_pass_rate", "families alike"), Series("pass_rate", "as drawn"), *by_set),
+        "Climbs while groups are informative. 'As drawn' favours undecided families and climbs less.",
         span=(0, 1),
         percent=True,
     )

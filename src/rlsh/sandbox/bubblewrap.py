@@ -46,7 +46,8 @@ def unshare_argv() -> list[str]:
 def worker_argv(bwrap: Path) -> list[str]:
     """The command line of a worker."""
     # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
-    hidden = [str(p) for p in (PACKAGE, Path.cwd()) if p.is_relative_to("/usr") and len(p.parts) > 3]
+    here = [Path.cwd()] if len(Path.cwd().parts) > 3 else []  # not /usr/bin itself
+    hidden = [str(path) for path in (PACKAGE, *here) if path.is_relative_to("/usr")]
     python = [sys.executable, "-I", "-S", "-X", "utf8", str(WORKER)]
     return [*unshare_argv(), *python, str(os.getpid()), str(bwrap), *hidden]
 
