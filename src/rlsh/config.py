@@ -63,8 +63,14 @@ def find_recipe(name_or_path: str | Path) -> Path:
     raise ConfigError(f"no recipe {str(name_or_path)!r}: give a file, or one of {', '.join(shipped) or '(none)'}")
 
 
-def load(cls: type[C], recipe: Path | None, overrides: Sequence[str] = (), overlays: Sequence[Path] = ()) -> C:
-    """Build `cls` from its defaults, `recipe`, `overlays` and `overrides`, each overruling the one before.
+def load(
+    cls: type[C],
+    recipe: Path | None,
+    overrides: Sequence[str] = (),
+    overlays: Sequence[Path] = (),
+    base: C | None = None,
+) -> C:
+    """Build `cls` from its defaults (or `base`), `recipe`, `overlays` and `overrides`, each overruling the one before.
 
     An override is `optim.lr=1e-4`, `--optim.lr=1e-4` or the two strings `--optim.lr`, `1e-4`.
     Raises ConfigError for an unknown key, a missing one, a value of the wrong type, a file that is not TOML.
@@ -77,7 +83,7 @@ def load(cls: type[C], recipe: Path | None, overrides: Sequence[str] = (), overl
         for part in reversed(key.split(".")):
             table = {part: table}
         _merge(cls, tree, table, "command line", "", cls)
-    config: C = _build(cls, None, tree, "")
+    config: C = _build(cls, base, tree, "")
     return config
 
 

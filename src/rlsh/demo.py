@@ -15,7 +15,7 @@ from rlsh.env.build import BuildReport, build_tasks
 from rlsh.policy import load_policy
 from rlsh.report import write_run_report
 from rlsh.rollout.evaluate import evaluate
-from rlsh.runfolder import keep_config, read_records
+from rlsh.runfolder import keep_config, read_records, write_whole
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import paired_gain
 from rlsh.tasks.task import TaskSet, read_tasks, write_tasks
@@ -125,13 +125,8 @@ def scored(config: DemoConfig, sandbox: Sandbox, path: Path, model: str) -> dict
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all: the file's existence says that its stage is done."""
-    try:
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise RlshError(f"{path}: cannot write ({error.strerror}); make room, then --resume") from None
+    """Its existence says that its stage is done."""
+    write_whole(path, json.dumps(value, indent=1) + "\n", "make room, then --resume")
 
 
 def summarise(before: Mapping[str, Any], after: Mapping[str, Any], seed: int) -> dict[str, Any]:

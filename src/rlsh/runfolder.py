@@ -123,6 +123,20 @@ def keep_config(file: Path, config_toml: str) -> None:
             _replace(file, [clean.encode()])
 
 
+def write_whole(path: Path, text: str, way_out: str, doing: str = "write") -> None:
+    """Write `path` so that it holds all of `text` or what it held before: its existence says that it is complete.
+
+    Raises RlshError with `way_out` where it cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise RlshError(f"{path}: cannot {doing} ({error.strerror}); {way_out}") from None
+
+
 def read_records(file: Path) -> list[dict[str, Any]]:
     """Records of one `.jsonl`, without a lock: a report may be made while the run still writes."""
     with _explained(file):

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlsh.config import find_recipe, flatten, load
+from rlsh.config import find_recipe, load
 from rlsh.sandbox.base import Sandbox
 from rlsh.types import RlshError
+
+if TYPE_CHECKING:  # importing it takes torch, which most verbs do without
+    from rlsh.rollout.evaluate import EvalConfig
 
 C = TypeVar("C")
 
@@ -252,7 +254,7 @@ def eval(arguments: argparse.Namespace) -> None:
     claim(arguments.json)
     if arguments.samples < 1:
         raise RlshError(f"--samples {arguments.samples}: at least 1")
-    chosen = load(EvalConfig, None, [*trained_with(Path(arguments.model)), *arguments.overrides])
+    chosen = load(EvalConfig, None, arguments.overrides, base=trained_with(Path(arguments.model)))
     policy = load_policy(arguments.model)
     progress = Progress("eval", len(tasks) * (1 + arguments.samples))
     with sandbox() as s:
@@ -271,17 +273,17 @@ def eval(arguments: argparse.Namespace) -> None:
     say(arguments, *score_lines(result))
 
 
-def trained_with(model: Path) -> list[str]:
-    """Environment and sampling of a GRPO run, as overrides; none for another folder."""
+def trained_with(model: Path) -> EvalConfig:
+    """Environment and sampling of a GRPO run; the defaults for another folder."""
+    from rlsh.rollout.evaluate import EvalConfig
     from rlsh.trainers.grpo import GrpoConfig
 
     file = model / "config.toml"
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "rollout" not in table:
-        return []
+        return EvalConfig()
     run = load(GrpoConfig, file)
-    settings = flatten({"env": asdict(run.env), "rollout": asdict(run.rollout)})
-    return [f"{key}={str(v).lower() if isinstance(v, bool) else v}" for key, v in settings.items()]
+    return EvalConfig(run.env, run.rollout)
 
 
 def report(arguments: argparse.Namespace) -> None:

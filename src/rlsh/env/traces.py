@@ -11,6 +11,7 @@ from typing import get_args
 from rlsh.env.build import Split, draw
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.record import FINAL
+from rlsh.runfolder import write_whole
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.task import Task
 from rlsh.types import Message, RlshError, Role, ToolCall
@@ -56,13 +57,7 @@ def message_to_json(message: Message) -> dict[str, object]:
 def write_traces(path: Path, traces: Iterable[Sequence[Message]]) -> None:
     """Whole or not at all. Raises RlshError where `path` cannot be written."""
     lines = [json.dumps({"messages": [message_to_json(m) for m in t]}, ensure_ascii=False) for t in traces]
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise RlshError(f"{path}: cannot write ({error.strerror}); choose a folder you may write to") from None
+    write_whole(path, "\n".join(lines) + "\n", "choose a folder you may write to")
 
 
 def read_traces(path: Path) -> list[list[Message]]:

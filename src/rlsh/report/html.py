@@ -19,6 +19,7 @@ from markupsafe import Markup
 from rlsh.report.charts import column, draw_all, window
 from rlsh.report.episodes import index, shelves
 from rlsh.report.records import Record, read_json, read_jsonl
+from rlsh.runfolder import write_whole
 from rlsh.stats import Interval, paired_gain
 from rlsh.types import RlshError
 
@@ -57,9 +58,8 @@ def write_run_report(run: Path) -> Path:
     """
     if not run.is_dir():
         raise ReportError(f"no run folder at {run}: give the folder that holds metrics.jsonl")
-    target, draft = run / "report.html", run / "report.html.partial"
-    draft.write_text(render(run), encoding="utf-8", newline="\n")
-    draft.replace(target)  # a browser never meets half a page
+    target = run / "report.html"
+    write_whole(target, render(run), f"make room, then: rlsh report {run}")  # a browser never meets half a page
     return target
 
 

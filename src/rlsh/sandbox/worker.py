@@ -365,7 +365,7 @@ class Worker:
         check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
         os.umask(0o022)
         self.base = mount_point(sys.base_prefix, bwrap, __file__)
-        shed_mounts("/proc", "/dev", "/etc", self.base, sys.base_prefix, bwrap, __file__)
+        shed_mounts("/proc", "/etc", self.base, sys.base_prefix, bwrap, __file__)
         mount_tmpfs(self.base, "size=16m,mode=711")
         self.bwrap = install_bwrap(bwrap, self.base)
         self.etc = f"{self.base}/etc"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from rlsh.runfolder import write_whole
 from rlsh.types import Entry, EntryKind, RlshError, ToolCall, Tree
 
 SCHEMA = 1
@@ -162,17 +163,9 @@ def with_id(task: Task) -> Task:
 
 def write_tasks(path: Path, tasks: Iterable[Task]) -> None:
     """One JSON object a line. Raises RlshError where the file cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(
-            # ASCII, because a file's name need not be Unicode: its stray bytes are lone surrogates here
-            "".join(json.dumps(to_json(t)) + "\n" for t in tasks),
-            encoding="utf-8",
-        )
-        partial.replace(path)
-    except OSError as error:
-        raise RlshError(f"{path}: cannot write tasks ({error.strerror}); choose another --out") from None
+    # ASCII, because a file's name need not be Unicode: its stray bytes are lone surrogates here
+    text = "".join(json.dumps(to_json(t)) + "\n" for t in tasks)
+    write_whole(path, text, "choose another --out", "write tasks")
 
 
 def read_tasks(path: Path) -> list[Task]:

@@ -208,8 +208,11 @@ def followed(pass_rates: Mapping[str, float], trajectories: Sequence[Trajectory]
     for t in trajectories:
         if not t.verdict.infra:
             rewards[t.family].append(t.verdict.reward)
-    moved = {f: p + PACE * (fmean(r) - p) for f, r in sorted(rewards.items()) for p in [pass_rates.get(f, 0.5)]}
-    return {**pass_rates, **moved}
+    moved = dict(pass_rates)
+    for family, found in sorted(rewards.items()):
+        before = moved.get(family, 0.5)
+        moved[family] = before + PACE * (fmean(found) - before)
+    return moved
 
 
 def grpo(
