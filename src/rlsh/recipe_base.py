@@ -97,10 +97,10 @@ def write_replay(path: Path, sandbox: Sandbox, count: int, folder: Path) -> None
 
 
 def demonstrations(sandbox: Sandbox, count: int, seed: int, env: EnvConfig) -> list[list[Message]]:
-    """Traces of the demonstrated families only."""
+    """Traces of the demonstrated families only, from tasks with negative seeds: a demo trains and tests on others."""
     progress = Progress("demonstrations", count)
     tasks, _ = build_tasks(
-        sandbox, ["demonstrated"], count, seed=seed, split="train", workers=WORKERS, progress=progress.update
+        sandbox, ["demonstrated"], count, seed=-1 - seed, split="train", workers=WORKERS, progress=progress.update
     )
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(lambda task: trace(task, sandbox, env), tasks))
@@ -120,7 +120,7 @@ def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Pat
             (config.out / "pretrain" / "done").touch()
         traces = config.out / "traces.jsonl"
         if not traces.exists():
-            write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed + 1, config.env))
+            write_traces(traces, demonstrations(sandbox, config.demonstrations, config.seed, config.env))
         replay = config.out / "replay.jsonl"
         if not replay.exists():
             write_replay(replay, sandbox, config.replay, data)

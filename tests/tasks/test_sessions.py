@@ -1,4 +1,5 @@
-"""Sessions never show a fault of a family that is met through reward only, or never, next to its cure."""
+"""Of families that are met through reward only, or never, sessions show no fault next to its cure and no answer to
+what the tasks ask."""
 
 import random
 import re
@@ -68,6 +69,36 @@ def test_faults_without_any_sensible_use_appear_nowhere():
         assert not [name for name in never if targets(FORMS[name][0], commands)], (seed, commands)
 
 
+def template(request, command):
+    """The request without its names: the words that the command repeats."""
+    named = set(re.findall(r"\w+(?:\.\w+)*", command))
+    return " ".join("_" if word.strip(".,?") in named else word.strip(".,?").lower() for word in request.split())
+
+
+def drawn(name):
+    return [FAMILIES[name](World(random.Random(seed), "train")) for seed in range(60)]
+
+
+ASKED = {template(d.instruction, d.broken): name for name in UNSHOWN for d in drawn(name)}
+
+
+def answered(played):
+    """The unshown families that a session asks after in the words of their tasks."""
+    return [ASKED[t] for use in played.uses if (t := template(use.comment, use.command)) in ASKED]
+
+
+def test_no_session_asks_in_the_words_of_an_unshown_task():
+    for seed in range(3000):
+        assert answered(session(seed)) == [], session(seed).uses
+
+
+@pytest.mark.parametrize("name", UNSHOWN)
+def test_a_session_that_did_would_be_noticed(name):
+    """The control: the task's own words, over its cure and over other names."""
+    for draft in drawn(name):
+        assert answered(Session({}, (Use(draft.instruction, draft.repair),))) == [name]
+
+
 @pytest.mark.parametrize("name", UNSHOWN)
 def test_the_cure_itself_is_ordinary_usage(name):
     """What policies explore with must have been met: each cure is used in some session."""
@@ -84,5 +115,5 @@ def test_a_session_is_a_function_of_its_seed():
 def test_session_names_come_from_the_train_pool():
     for seed in range(300):
         for path in session(seed).files:
-            for part in path.split("/"):
-                assert pool_of(part.split(".")[0]) == "train"
+            for word in re.split("[/ ]", path):
+                assert pool_of(word.split(".")[0]) == "train"

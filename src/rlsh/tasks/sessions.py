@@ -1,17 +1,17 @@
 """Ordinary shell sessions: the plain text a base model learns to speak shell from.
 
-A session is a small folder and a few commands somebody might type in it, some under a comment that says what they
-are for, often in a task's own words. They are uses, not repairs: where a command and its cure belong to a family that
-is met only through reward, or never, the two are not found in one session (`Use.apart`), so no text shows one
-becoming the other. Slips that are put right at once appear for mistyped programs and paths, which are demonstrated
-families.
+A session is a small folder and a few commands somebody might type in it, each under a comment that says what it is
+for. Some are slips put right at once, all of faults that the cold start demonstrates too. Of families that are met
+only through reward, or never, sessions hold uses and no repairs: a fault and its cure are not found in one session
+(`Use.apart`), so no text shows one becoming the other, and what the cure is good for is said in other words than the
+family's tasks ask for it, so no text says which command answers such a task.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlsh.tasks.families import misspelt
 from rlsh.tasks.world import World, script, text, with_parents
@@ -42,6 +42,7 @@ class Place:
     folder: str
     inner: str
     script: str
+    spaced: str
     keys: tuple[str, str]
     files: Tree
 
@@ -49,6 +50,7 @@ class Place:
 def _place(w: World) -> Place:
     a, b = w.words(2)
     prose, numbers, directory, inner, run = w.name(), w.name(), w.word(), w.name(), w.name("sh")
+    spaced = f"{w.word()} {w.word()}.txt"
     lines = [f"{a} {w.word()}", f"{b} {w.word()}", *w.lines(w.size(1, 3))]
     if w.rng.random() < 0.3:
         lines.append(f"{a.capitalize()} {w.word()}")
@@ -58,10 +60,11 @@ def _place(w: World) -> Place:
         numbers: text(*w.numbers(w.size(3, 5))),
         f"{directory}/{inner}": text(*w.lines(w.size(1, 3))),
         run: script("#!/bin/sh", f"echo {w.word()}"),
+        spaced: text(*w.lines(w.size(1, 3))),
     }
     kept = dict(w.rng.sample(sorted(files.items()), min(w.size(2, 4), len(files))))
     kept.setdefault(prose, files[prose])
-    return Place(prose, numbers, directory, inner, run, (a, b), with_parents(kept))
+    return Place(prose, numbers, directory, inner, run, spaced, (a, b), with_parents(kept))
 
 
 def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
@@ -73,14 +76,14 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Print the first {n} lines of {f}.", f"head -n {n} {f}"),
         lambda: Use(f"Print the last {n} lines of {f}.", f"tail -n {n} {f}", f"tail {f}"),
         lambda: Use(
-            pick((f"Print {f} from line {n} on.", f"Print all lines of {f} starting with line {n}.")),
+            pick((f"Skip to line {n} of {f}.", f"Show the rest of {f} from line {n}.")),
             f"tail -n +{n} {f}",
             f"tail {f}",
         ),
         lambda: Use(f"Sort the lines of {f}.", f"sort {f}", f"sort {f}"),
         lambda: Use(f"Sort {f} in reverse.", f"sort -r {f}"),
         lambda: Use(
-            pick((f"Sort {f} without duplicates.", f"Print each distinct line of {f} once, sorted.")),
+            pick((f"Show {f} sorted, each line once.", f"Print what {f} holds, duplicates dropped.")),
             pick((f"sort -u {f}", f"sort {f} | uniq")),
             f"uniq {f}",
         ),
@@ -91,34 +94,44 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Print the lines of {f} that contain {a}.", f"grep {a} {f}", f"grep {f}"),
         lambda: Use(f"Print the lines of {f} that do not contain {a}.", f"grep -v {a} {f}"),
         lambda: Use(
-            pick((f"Print the lines of {f} that contain {a} in any case.", f"Find {a} in {f}, ignoring case.")),
+            pick((f"Search {f} for {a}, whatever its case.", f"Show where {f} has {a}, small or capital.")),
             f"grep -i {a} {f}",
             f"grep {f}",
         ),
-        lambda: Use(f"Count the lines of {f} that contain {a}.", f"grep -c {a} {f}", f"grep {f}"),
-        lambda: Use(f"Print the lines of {f} that contain {a} or {b}.", f"grep -E '{a}|{b}' {f}", f"grep {f}"),
-        lambda: Use(pick((f"Print {f} in upper case.", f"Convert {f} to capitals.")), f"tr a-z A-Z < {f}", f"tr {f}"),
+        lambda: Use(f"How many lines of {f} have {a}?", f"grep -c {a} {f}", f"grep {f}"),
+        lambda: Use(
+            pick((f"Search {f} for {a} or {b}.", f"Show where {f} has one of {a} and {b}.")),
+            f"grep -E '{a}|{b}' {f}",
+            f"grep {f}",
+        ),
+        lambda: Use(f"Print the lines of {f} that contain {a} {b}.", f"grep '{a} {b}' {f}", f"grep {f}"),
+        lambda: Use(
+            pick((f"Show {f} in capital letters.", f"Write {f} out in upper case.")), f"tr a-z A-Z < {f}", f"tr {f}"
+        ),
         lambda: Use(f"Print {f} in lower case.", f"tr A-Z a-z < {f}", f"tr {f}"),
         lambda: Use(f"Replace the first {a} of each line of {f} by {b}.", f"sed 's/{a}/{b}/' {f}"),
         lambda: Use(f"Replace all {a} by {b} in {f}.", f"sed 's/{a}/{b}/g' {f}"),
         lambda: Use(f"Append the line {b} to {f}.", f"echo {b} >> {f}"),
-        lambda: Use(f"Sort {f} in place.", f"sort -o {f} {f}", f"sort {f}"),
+        lambda: Use(f"Sort {f} and keep the result in it.", f"sort -o {f} {f}", f"sort {f}"),
         lambda: Use("List the files.", "ls"),
         lambda: Use(f"Create the folder {a}/{b}.", f"mkdir -p {a}/{b}"),
         lambda: Use(f"Create the folder {b}.", f"mkdir {b}"),
-        lambda: Use("List all text files.", "find . -name '*.txt'", "find"),
+        lambda: Use("Find every text file.", "find . -name '*.txt'", "find"),
         lambda: Use("Print the first line of each log file.", "find . -name '*.log' -exec head -n 1 {} \\;", "find"),
         lambda: Use(f"Copy {f} to {a}.txt.", f"cp {f} {a}.txt"),
         lambda: Use(f"Write {a} to {b}.txt.", f"echo {a} > {b}.txt"),
-        lambda: _slip(w, Use(f"Print the last {n} lines of {f}.", f"tail -n {n} {f}", f"tail {f}")),
-        lambda: _slip(w, Use(f"Count the lines of {f}.", f"wc -l {f}")),
-        lambda: _lost(w, p),
+        lambda: _mistyped(w, Use(f"Print the last {n} lines of {f}.", f"tail -n {n} {f}", f"tail {f}")),
+        lambda: _mistyped(w, Use(f"Count the lines of {f}.", f"wc -l {f}")),
+        lambda: _slip(f"mkdir {b}/{a}", Use(f"Create the folder {b}/{a}.", f"mkdir -p {b}/{a}")),
+        lambda: _lost(w, p, "Print", "cat"),
+        lambda: _lost(w, p, "Sort", "sort", f"sort {f}"),
+        lambda: _lost(w, p, "Count the lines of", "wc -l"),
     ]
     if p.numbers in p.files:
         g = p.numbers
         found += [
             lambda: Use(
-                pick((f"Sort {g} by number.", f"Sort the numbers of {g}, smallest first.")),
+                pick((f"Put the numbers of {g} in order.", f"Print {g} in numerical order.")),
                 f"sort -n {g}",
                 f"sort {g}",
             ),
@@ -133,29 +146,48 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
             lambda: Use(f"Print {d}/{p.inner}.", f"cat {d}/{p.inner}"),
             lambda: Use(f"Copy the folder {d} to {b}.", f"cp -r {d} {b}"),
             lambda: Use(f"Delete the folder {d}.", f"rm -r {d}"),
-            lambda: Use(f"List all {e} files in {d}.", f"find {d} -name '*.{e}'", "find"),
+            lambda: Use(f"Find the {e} files under {d}.", f"find {d} -name '*.{e}'", "find"),
             lambda: Use(f"Print each {e} file in {d}.", f"find {d} -name '*.{e}' -exec cat {{}} \\;", "find"),
+            lambda: Use(
+                f"Count the lines of each {e} file in {d}.", f"find {d} -name '*.{e}' -exec wc -l {{}} \\;", "find"
+            ),
+            lambda: _slip(pick((f"rm {d}", f"rmdir {d}")), Use(f"Delete the folder {d}.", f"rm -r {d}")),
+        ]
+    if p.spaced in p.files:
+        t = p.spaced
+        found += [
+            lambda: Use(f"Print the file {t}.", f"cat '{t}'"),
+            lambda: Use(f"Sort the file {t}.", f"sort '{t}'"),
+            lambda: Use(f"Count the lines of the file {t}.", f"wc -l '{t}'"),
+            lambda: _slip(f"cat {t}", Use(f"Print the file {t}.", f"cat '{t}'")),
         ]
     if p.script in p.files:
         s = p.script
         found += [
-            lambda: Use(f"Run the script {s}.", pick((f"sh {s}", f"bash {s}")), f"run {s}"),
+            lambda: Use(f"Execute {s}.", pick((f"sh {s}", f"bash {s}")), f"run {s}"),
             lambda: Use(f"Print {s}.", f"cat {s}"),
         ]
     return found
 
 
-def _slip(w: World, use: Use) -> tuple[Use, ...]:
+def _slip(wrong: str, use: Use) -> tuple[Use, ...]:
+    """`wrong` is typed first, then what was meant."""
+    return replace(use, command=wrong), replace(use, comment="")
+
+
+def _mistyped(w: World, use: Use) -> tuple[Use, ...]:
     program, rest = use.command.split(" ", 1)
-    return Use(use.comment, f"{misspelt(w, program)} {rest}", use.apart), Use("", use.command, use.apart)
+    return _slip(f"{misspelt(w, program)} {rest}", use)
 
 
-def _lost(w: World, p: Place) -> tuple[Use, ...]:
+def _lost(w: World, p: Place, wanted: str, program: str, apart: str | None = None) -> tuple[Use, ...]:
+    """A misspelt file name, and the look around that finds the right one."""
     stem, _, extension = p.prose.partition(".")
+    wrong = f"{program} {misspelt(w, stem)}.{extension}"
     return (
-        Use(f"Print the {extension} file.", f"cat {misspelt(w, stem)}.{extension}"),
+        Use(f"{wanted} the {extension} file.", wrong),
         Use("", "ls"),
-        Use("", f"cat {p.prose}"),
+        Use("", f"{program} {p.prose}", apart),
     )
 
 
