@@ -10,7 +10,7 @@ from rlsh.env.build import literal_answer
 from rlsh.env.verify import final_command, verify, verify_command
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import Message, StopReason, ToolCall
+from rlsh.types import Message, StopReason, ToolCall, Verdict
 
 LIMITS = Limits(wall_s=1.0)
 VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
@@ -24,6 +24,11 @@ def task(make_task):
 @pytest.fixture(scope="module")
 def tree_task(make_task):
     return make_task("sort -n -o a.txt a.txt", VISIBLE, HIDDEN, checks=("tree",))
+
+
+@pytest.fixture(scope="module")
+def stdout_task(make_task):
+    return make_task("sort -n a.txt", VISIBLE, HIDDEN, checks=("stdout",))
 
 
 def said(*commands, final="done"):
@@ -123,6 +128,50 @@ def test_what_a_command_does_to_itself_is_never_infra(sandbox, task, command):
 def test_a_hostile_command_does_not_hurt_the_next_verdict(sandbox, task):
     verify_command(task, "kill -9 -1; cat /dev/zero > big; yes", sandbox, LIMITS)
     assert verify_command(task, "sort -n a.txt", sandbox, LIMITS).reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        ("sort -n a.txt; sleep 99 &", "background process: 1 were left behind"),
+        (
+            "sort -n a.txt; setsid sleep 99 & setsid sleep 99 >/dev/null 2>&1 &",
+            "background process: 2 were left behind",
+        ),
+        ("sort -n a.txt; echo exit >.bashrc", "planted file: .bashrc"),
+        ("sort -n a.txt; mkdir bin; echo exit >bin/sort; chmod +x bin/sort", "planted file: bin/sort"),
+        ("sort -n a.txt; ln -s /bin/true ls", "planted file: ls"),
+    ],
+)
+def test_tampering_earns_nothing_and_is_seen(sandbox, stdout_task, command, flag):
+    verdict = verify_command(stdout_task, command, sandbox, LIMITS)
+    assert (verdict.reward, verdict.infra, verdict.flags) == (0.0, False, (flag,))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort -n a.txt & wait",
+        "sort -n <(cat a.txt)",
+        "head -n 1 <(yes) >/dev/null; sort -n a.txt",  # `yes` is dead a moment later
+        "sort -n a.txt | tee sorted",
+        "sort -n a.txt; echo hello >sort",  # a file, no program
+    ],
+)
+def test_what_honest_commands_do_is_no_tampering(sandbox, stdout_task, command):
+    assert verify_command(stdout_task, command, sandbox, LIMITS) == Verdict(1.0)
+
+
+def test_a_host_fault_is_tried_once_more(sandbox, task):
+    faults = ["open"]
+
+    class Once:
+        def open(self, files, limits):
+            return (Failing(sandbox, faults.pop()) if faults else sandbox).open(files, limits)
+
+    assert verify_command(task, "sort -n a.txt", Once(), LIMITS).reward == 1.0
+    faults += ["export", "exec"]
+    assert verify_command(task, "sort -n a.txt", Once(), LIMITS).infra
 
 
 @pytest.mark.parametrize("moment", ["open", "exec", "export"])

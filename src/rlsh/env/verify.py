@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError
 from rlsh.tasks.task import Hidden, Task
-from rlsh.types import Message, RlshError, StopReason, Tree, Verdict
+from rlsh.types import Entry, Message, RlshError, StopReason, Tree, Verdict
+
+STARTUP = {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"}
+PROGRAMS = set(
+    "bash sh env cat ls cp mv rm mkdir rmdir ln chmod touch echo printf head tail sort uniq wc cut tr sed awk grep "
+    "find xargs tee diff cmp test true false python python3 git tar gzip make".split()
+)
 
 
 def final_command(messages: Sequence[Message]) -> str | None:
@@ -28,24 +35,42 @@ def verify(task: Task, messages: Sequence[Message], stop: StopReason, sandbox: S
 
 
 def verify_command(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
-    """Runs `command` on the hidden fixtures. `infra` where the host failed; what the command did to itself is 0.
+    """Runs `command` on the hidden fixtures; where the host fails, once more. `infra` where it failed again.
 
-    Raises RlshError where the task's own files do not fit into a workspace.
+    What the command did to itself is 0. Raises RlshError where the task's own files do not fit into a workspace.
     """
+    verdict = _run_hidden(task, command, sandbox, limits)
+    return _run_hidden(task, command, sandbox, limits) if verdict.infra else verdict
+
+
+def _run_hidden(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
     try:
-        workspace = sandbox.open(task.hidden.files, limits)
+        with sandbox.open(task.hidden.files, limits) as workspace:
+            result = workspace.exec(command)
+            try:
+                tree = workspace.export()
+            except SandboxError:
+                raise
+            except RlshError as error:  # what it left behind cannot be read: more than fits, say
+                return Verdict(0.0, (str(error),))
     except SandboxError as error:
         return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
-    with workspace:
-        try:
-            result = workspace.exec(command)
-            tree = workspace.export()
-        except SandboxError as error:
-            return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
-        except RlshError as error:  # what it left behind cannot be read: more than fits, say
-            return Verdict(0.0, (str(error),))
-    reasons = differences(task, task.hidden, result, tree)
-    return Verdict(0.0 if reasons else 1.0, reasons)
+    reasons, flags = differences(task, task.hidden, result, tree), tamper_flags(task.hidden.tree, result, tree)
+    return Verdict(0.0 if reasons or flags else 1.0, reasons + flags, flags)
+
+
+def tamper_flags(expected: Tree, result: ExecResult, tree: Tree) -> tuple[str, ...]:
+    """What no repair needs and a hack may: processes that stay, files that the next shell would run."""
+    planted = sorted(
+        path for path, entry in tree.items() if path not in expected and _is_hook(PurePosixPath(path), entry)
+    )
+    stayed = (f"background process: {result.left_over} were left behind",) if result.left_over else ()
+    return stayed + tuple(f"planted file: {path}" for path in planted)
+
+
+def _is_hook(path: PurePosixPath, entry: Entry) -> bool:
+    """A start-up file, or something executable that is named like a program and would be found before it."""
+    return path.name in STARTUP or (entry.kind != "dir" and bool(entry.mode & 0o111) and path.name in PROGRAMS)
 
 
 def differences(task: Task, expected: Hidden, result: ExecResult, tree: Tree) -> tuple[str, ...]:
