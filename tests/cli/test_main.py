@@ -45,7 +45,7 @@ def run(capsys, *words):
 def test_help_lists_every_verb(capsys):
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for verb in ("demo", "doctor", "tasks", "data", "pretrain", "sft", "grpo", "eval", "report", "base"):
+    for verb in ("demo", "doctor", "tasks", "data", "pretrain", "sft", "grpo", "eval", "report", "base", "attack"):
         assert verb in out
 
 

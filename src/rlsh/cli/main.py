@@ -43,6 +43,15 @@ def parser() -> argparse.ArgumentParser:
     trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes")
     json_out(verb("doctor", "say whether this machine can run the sandbox, rung by rung"))
 
+    attack = verb("attack", "try to earn a reward without a repair, to get out, to stay, to take the machine down")
+    attack.add_argument("--sandbox", choices=("warm", "cold", "all"), default="all", help="how commands are started")
+    attack.add_argument(
+        "--suite", metavar="DIR", help="your own attacks, DIR/CLASS/NAME.toml, and not the shipped ones"
+    )
+    attack.add_argument("--tasks", metavar="FILE", help="try the generic attacks on these tasks: which can be hacked?")
+    attack.add_argument("--count", type=int, metavar="N", help="only the first N of the tasks")
+    json_out(attack)
+
     tasks = verbs.add_parser("tasks", help="build, check and look at tasks").add_subparsers(
         dest="tasks_verb", required=True, metavar="VERB"
     )
