@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import shutil
 
 import pytest
@@ -221,3 +222,4 @@ def test_interrupt_exits_130_and_names_resume(capsys, monkeypatch):
 def test_doctor_reports_every_rung(capsys, sandbox):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and out.count("ok  ") >= 3
+    assert re.fullmatch("commands run in: (warm|cold|container)", out.splitlines()[-1])

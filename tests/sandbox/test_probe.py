@@ -72,14 +72,18 @@ def test_settings_are_read_from_the_kernel() -> None:
 
 def test_other_platforms_stop_at_the_first_rung(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    assert probe() == [Rung("platform", False, "darwin has no namespaces", module.CONTAINER)]
+    monkeypatch.setenv("PATH", "/nowhere")
+    platform, engine = probe()
+    assert platform == Rung("platform", False, "darwin has no namespaces", module.CONTAINER)
+    assert (engine.name, engine.ok) == ("engine", False) and "podman machine start" in engine.way_out
     with pytest.raises(SandboxError, match=r"^no sandbox: platform: darwin .* Linux container"):
         open_sandbox()
 
 
 def test_refused_namespaces_stop_at_the_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "unshare_argv", lambda: ["sh", "-c", "echo unshare: refused >&2; exit 1"])
-    assert [(rung.name, rung.ok) for rung in probe()] == [("platform", True), ("unshare", False)]
+    assert [(rung.name, rung.ok) for rung in probe()][:2] == [("platform", True), ("unshare", False)]
+    assert not [rung for rung in probe() if rung.name in ("warm", "cold")]
     with pytest.raises(SandboxError, match=r"^no sandbox: unshare: unshare: refused; "):
         open_sandbox()
 
@@ -104,16 +108,17 @@ def test_a_bwrap_that_isolates_nothing_fails_its_rung(tmp_path: Path, monkeypatc
     fake.write_text('#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 9.9; exit; }\nshift 3\nexec "$@"\n')
     monkeypatch.setattr(linux, "find_bwrap", lambda: fake)
     monkeypatch.setattr(module, "find_bwrap", lambda: fake)
-    last = probe()[-1]
-    assert (last.name, last.ok) == ("cold", False)
-    assert "saw" in last.verdict
+    cold = next(rung for rung in probe() if rung.name == "cold")
+    assert not cold.ok and "saw" in cold.verdict
     with pytest.raises(SandboxError, match=r"^no sandbox: cold: "):
         open_sandbox(kind="cold")
 
 
-@pytest.mark.parametrize("kind", get_args(linux.Kind))
-def test_a_backend_that_does_not_show_what_it_should_is_none(monkeypatch: pytest.MonkeyPatch, kind: linux.Kind) -> None:
+@pytest.mark.parametrize("kind", get_args(module.Backend))
+def test_a_backend_that_does_not_show_what_it_should_is_none(
+    monkeypatch: pytest.MonkeyPatch, kind: module.Backend
+) -> None:
     monkeypatch.setattr(module, "SELF_TEST_OUTPUT", "something else")
     assert usable(probe()) is None
-    with pytest.raises(SandboxError, match=f"^no sandbox: ({kind}: |[a-z]+: )"):
+    with pytest.raises(SandboxError, match=r"^no sandbox: [a-z]+: "):
         open_sandbox(kind=kind)

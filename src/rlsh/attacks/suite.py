@@ -15,8 +15,7 @@ from rlsh.attacks.stage import Stage, fill
 from rlsh.attacks.targets import Target, of_task
 from rlsh.attacks.watch import Watch, marked
 from rlsh.env.build import LIMITS
-from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.sandbox.linux import WorkspaceError
+from rlsh.sandbox.base import Limits, Sandbox, SandboxError, WorkspaceError
 from rlsh.tasks.task import Task
 from rlsh.types import RlshError, Verdict
 

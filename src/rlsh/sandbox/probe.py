@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.sandbox.linux import Kind, LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
+from rlsh.sandbox.container import ContainerSandbox, find_engine
+from rlsh.sandbox.linux import LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
 
+Backend = Literal["warm", "cold", "container"]  # in the order in which they are tried
 CONTAINER = "run rlsh in a Linux container or virtual machine"
 SELF_TEST = """
 echo "uid $(id -u)"
@@ -70,6 +72,10 @@ def climb() -> Iterator[Rung]:
             yield bwrap
             if bwrap.ok:
                 yield probe_run("cold")
+    engine = probe_engine()
+    yield engine
+    if engine.ok:
+        yield probe_run("container")
 
 
 def probe() -> list[Rung]:
@@ -79,7 +85,7 @@ def probe() -> list[Rung]:
 
 def usable(rungs: Iterable[Rung]) -> str | None:
     """The first backend that holds."""
-    return next((rung.name for rung in rungs if rung.ok and rung.name in get_args(Kind)), None)
+    return next((rung.name for rung in rungs if rung.ok and rung.name in get_args(Backend)), None)
 
 
 def probe_platform() -> Rung:
@@ -107,11 +113,26 @@ def probe_bwrap() -> Rung:
     return Rung("bwrap", True, f"{'.'.join(map(str, bwrap_version(bwrap)))} at {bwrap}")
 
 
-def probe_run(kind: Kind) -> Rung:
-    """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
-    way_out = way_out_of(privileged=False)  # whoever we are, candidates' namespaces are made without root's rights
+def probe_engine() -> Rung:
     try:
-        with LinuxSandbox(kind, 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
+        engine = find_engine()
+    except SandboxError as error:
+        verdict, _, way_out = str(error).rpartition(": ")
+        return Rung("engine", False, verdict, way_out)
+    return Rung("engine", True, f"{engine} answers")
+
+
+def make(kind: Backend, workers: int | None = None) -> LinuxSandbox | ContainerSandbox:
+    """Raises SandboxError where it is known beforehand that there is none of this kind."""
+    return ContainerSandbox(find_engine()) if kind == "container" else LinuxSandbox(kind, workers)
+
+
+def probe_run(kind: Backend) -> Rung:
+    """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
+    # whoever we are, candidates' namespaces are made without root's rights
+    way_out = CONTAINER if kind == "container" else way_out_of(privileged=False)
+    try:
+        with make(kind, 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
             result = workspace.exec(SELF_TEST)
     except SandboxError as error:
         return Rung(kind, False, str(error), way_out)
@@ -121,17 +142,15 @@ def probe_run(kind: Kind) -> Rung:
     return Rung(kind, True, "uid 1000, no capabilities, seccomp, no network, read-only system")
 
 
-def open_sandbox(workers: int | None = None, kind: Kind | None = None) -> Sandbox:
+def open_sandbox(workers: int | None = None, kind: Backend | None = None) -> Sandbox:
     """The sandbox of this `kind`, or the first that the ladder offers; each is tried before it is given.
 
     Errors: SandboxError naming the rung that failed and the way out.
     """
-    tried = []
+    failed = []
     for rung in climb():
-        if rung.ok and rung.name in get_args(Kind) and kind in (None, rung.name):
-            return LinuxSandbox(cast(Kind, rung.name), workers)
-        tried.append(rung)
-    failed = [
-        rung for rung in tried if not rung.ok and (kind is None or rung.name not in get_args(Kind) or rung.name == kind)
-    ]
+        if rung.ok and rung.name in get_args(Backend) and kind in (None, rung.name):
+            return make(cast(Backend, rung.name), workers)
+        if not rung.ok and (kind in (None, rung.name) or rung.name not in get_args(Backend)):
+            failed.append(rung)
     raise SandboxError(f"no sandbox: {failed[0].name}: {failed[0].verdict}; {failed[0].way_out}")
