@@ -79,7 +79,7 @@ class Row:
         return {
             "class": self.attack.group,
             "attack": self.attack.name,
-            "backend": "linux",
+            "backend": "container" if self.path == "container" else "linux",
             "path": self.path,
             "aims": self.attack.aims,
             "rewarded": self.rewarded,

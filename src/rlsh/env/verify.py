@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError
 from rlsh.tasks.task import Hidden, Task
@@ -82,7 +85,54 @@ def differences(task: Task, expected: Hidden, result: ExecResult, tree: Tree) ->
         reasons.append(f"exit code {result.exit_code}, expected {expected.exit_code}")
     if "stdout" in task.checks and result.stdout != expected.stdout:
         reasons.append("stdout differs")
-    if "tree" in task.checks and dict(tree) != dict(expected.tree):
-        names = sorted(p for p in {*tree, *expected.tree} if tree.get(p) != expected.tree.get(p))
-        reasons.append(f"tree differs at {', '.join(names[:3])}{' …' if len(names) > 3 else ''}")
+    if "tree" in task.checks:
+        reasons += tree_differences(expected.tree, tree)
     return tuple(reasons)
+
+
+def tree_differences(expected: Tree, tree: Tree) -> list[str]:
+    names = sorted(p for p in {*tree, *expected} if tree.get(p) != expected.get(p))
+    return [f"tree differs at {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"] if names else []
+
+
+def verify_workspace(task: Task, tree: Tree, sandbox: Sandbox, limits: Limits) -> Verdict:
+    """Whether `tree` is what the reference makes of the visible files: a verdict on where somebody has worked.
+
+    Weaker than `verify_command`, whose files nobody has seen. Raises RlshError for a task that is not judged by its
+    tree, and where the task's own files do not fit into a workspace.
+    """
+    if "tree" not in task.checks:
+        raise RlshError(f"{task.id} is judged by what its command prints, not by a workspace: give the command")
+    try:
+        with sandbox.open(task.files, limits) as workspace:
+            for call in task.reference:
+                result = workspace.exec(call.arguments["command"])
+            expected = workspace.export()
+    except SandboxError as error:
+        return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
+    flags = tamper_flags(expected, replace(result, left_over=0), tree)
+    reasons = (*tree_differences(expected, tree), *flags)
+    return Verdict(0.0 if reasons else 1.0, reasons, flags)
+
+
+def read_tree(folder: Path, limits: Limits) -> Tree:
+    """A folder of this machine as a tree; links are not followed, other nodes than files and folders left out.
+
+    Raises RlshError where it is none, or holds more than a workspace may.
+    """
+    if not folder.is_dir():
+        raise RlshError(f"{folder} is not a folder")
+    left, tree = limits.workspace_mb << 20, {}
+    for path in sorted(folder.rglob("*")):
+        info = path.lstat()
+        mode, name = stat.S_IMODE(info.st_mode), path.relative_to(folder).as_posix()
+        if stat.S_ISLNK(info.st_mode):
+            tree[name] = Entry(os.fsencode(path.readlink()), mode, "link")
+        elif stat.S_ISDIR(info.st_mode):
+            tree[name] = Entry(b"", mode, "dir")
+        elif stat.S_ISREG(info.st_mode):
+            left -= info.st_size
+            if left < 0:
+                raise RlshError(f"{folder} holds more than {limits.workspace_mb} MiB: it is no workspace of a task")
+            tree[name] = Entry(path.read_bytes(), mode)
+    return tree
