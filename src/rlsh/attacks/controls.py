@@ -18,8 +18,7 @@ from rlsh.attacks.stage import PADDING, UNTOUCHED, fill, new_marker
 from rlsh.attacks.suite import BASE, TOLERATED, Attack
 from rlsh.attacks.targets import PythonTarget, Target
 from rlsh.attacks.watch import Watch
-from rlsh.sandbox.base import ExecResult, Limits, Sandbox
-from rlsh.sandbox.base import WorkspaceError
+from rlsh.sandbox.base import ExecResult, Limits, Sandbox, WorkspaceError
 from rlsh.types import Entry, Tree
 
 OUTER = Limits(wall_s=15.0, cpu_s=10, processes=64, open_files=128, inodes=2048, workspace_mb=16, output_bytes=65_536)

@@ -398,6 +398,7 @@ class ContainerWorkspace:
         self.name = f"rlsh-{os.getpid()}-{secrets.token_hex(8)}"
         self._engine, self._image, self._limits = engine, image, limits
         self._ran = False  # something of the candidate's
+        self.removed = False
         self._lock = threading.RLock()
 
     def start(self, archive: bytes) -> None:
@@ -486,6 +487,10 @@ class ContainerWorkspace:
         return decode_tree(data, self._limits)
 
     def close(self) -> None:
+        """Only the first call says anything to the engine."""
+        if self.removed:
+            return
+        self.removed = True
         with contextlib.suppress(SandboxError):  # there is none, or its engine is gone: the next start removes it
             call([str(self._engine), "rm", "--force", self.name], self._image)
 
@@ -521,7 +526,7 @@ class ContainerSandbox:
         with self._lock:
             if self._closed:
                 raise SandboxError("the sandbox is closed: open a new one")
-            self._workspaces.append(workspace)
+            self._workspaces = [*(w for w in self._workspaces if not w.removed), workspace]
         try:
             workspace.start(archive)
         except BaseException:
@@ -534,7 +539,6 @@ class ContainerSandbox:
             self._closed = True
             for workspace in self._workspaces:
                 workspace.close()
-            self._workspaces.clear()
 
     def __enter__(self) -> Self:
         return self
