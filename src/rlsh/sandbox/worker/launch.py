@@ -281,12 +281,12 @@ class Warm:
             if os.read(go, 1) != b"g":
                 os._exit(127)
             prepare(streams)
-            # No credential changes after this line would keep the signal: they clear it. A worker that died before
-            # it is noticed by what it held open.
             os.setresgid(UID_INSIDE, UID_INSIDE, UID_INSIDE)
             os.setresuid(UID_INSIDE, UID_INSIDE, UID_INSIDE)
             self.furnish(workspace)
             kernel.drop_capabilities()
+            # After the last change of credentials, which would clear it. A worker that died before this line is
+            # noticed by what it held open.
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL, what="PR_SET_PDEATHSIG")
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0, what="PR_SET_DUMPABLE")  # our memory is the worker's
             if hung_up(HOLD_FD):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import errno
 import struct
 
+from rlsh.sandbox.worker.kernel import CLONE_NEW
+
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # <linux/audit.h>
 X32 = 0x40000000  # x86_64's second set of numbers for the same calls
 REFUSED = {  # name -> number on x86_64, on aarch64 (None: it has no such call)
@@ -44,7 +46,6 @@ ABSENT = {  # refused as if the kernel were older, so that callers fall back to 
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
 }  # fmt: skip
 CLONE, SOCKET, IOCTL = (56, 220), (41, 198), (16, 29)
-CLONE_NEW = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000  # <sched.h>
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6; AF_NETLINK, AF_PACKET, AF_ALG and the rest are not needed
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # typing into somebody's terminal
 
