@@ -1,11 +1,11 @@
 """What reward taught, against the same wall-clock of more supervised training on the same demonstrations.
 
-    python benchmarks/rl_vs_sft.py runs/demo [runs/demo-seed1 …] --out runs/rl-vs-sft
+    python benchmarks/rl_vs_sft.py runs/demo [runs/demo-seed1 …] --out runs/rl-vs-sft [--replay-share 0]
 
 For each finished demo: its seconds of GRPO are measured, the base is trained on for as long on the demonstrations
-and the replay it was made from, and both are compared task by task on the demo's held-out tasks: SFT's last weights,
-and those of its lowest validation loss. Prints pass@1 by set with the paired difference and its 95% interval, and
-writes it all to OUT/result.json.
+and the replay it was made from (or less of the replay), and both are compared task by task on the demo's held-out
+tasks: SFT's last weights, and those of its lowest validation loss. Prints pass@1 by set with the paired difference and
+its 95% interval, and writes it all to OUT/result.json.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ def main() -> None:
     parser.add_argument("demos", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("runs/rl-vs-sft"))
     parser.add_argument("--lr", type=float, default=2e-4)
+    parser.add_argument("--replay-share", type=float, help="of SFT's rows; default: the cold start's")
     arguments = parser.parse_args()
     base = load(BaseConfig, find_recipe("base"))
+    replay_share = base.sft.replay_share if arguments.replay_share is None else arguments.replay_share
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = []
     with open_sandbox() as sandbox:
         traces = arguments.out / "traces.jsonl"  # of this recipe: give another recipe another OUT
         if not traces.exists():
-            write_traces(traces, demonstrations(sandbox, base.demonstrations, base.seed + 1, base.env))
+            write_traces(traces, demonstrations(sandbox, base.demonstrations, base.seed, base.env))
         replay = arguments.out / "replay.jsonl"
         if not replay.exists():
             write_replay(replay, sandbox, base.replay, arguments.out / "sessions")
@@ -59,6 +61,7 @@ def main() -> None:
                     model="base",
                     traces=traces,
                     replay=replay,
+                    replay_share=replay_share,
                     out=arguments.out / name,
                     seed=seed,
                     steps=steps,
@@ -79,6 +82,7 @@ def main() -> None:
             held_out = read_tasks(demo / "tasks" / "held_out.jsonl")
             reinforced = json.loads((demo / "eval-after.json").read_text())
             row = {"demo": str(demo), "seed": seed, "grpo_seconds": budget, "sft_seconds": spent, "sft_steps": steps}
+            row["replay_share"] = replay_share
             for which, folder in (("last", arguments.out / name), ("best", arguments.out / name / "best")):
                 supervised = evaluate(
                     load_policy(folder), held_out, sandbox, EnvConfig(), RolloutConfig(), seed=seed, samples=SAMPLES

@@ -40,6 +40,12 @@ def test_only_demonstrated_families_are_demonstrated(demonstrated):
     assert {t.split for t in tasks.values()} == {"train"}
 
 
+def test_no_demo_trains_or_tests_on_what_was_demonstrated(demonstrated):
+    """A demo's seeds are its tasks' and not negative. (Another seed than the demo's would not do: ranges overlap.)"""
+    tasks, _ = demonstrated
+    assert max(task.seed for task in tasks.values()) < 0
+
+
 def test_each_ends_with_the_reference_then_done_and_earns_the_reward(demonstrated, sandbox):
     tasks, traces = demonstrated
     for task in tasks.values():

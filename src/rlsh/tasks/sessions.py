@@ -3,8 +3,8 @@
 A session is a small folder and a few commands somebody might type in it, each under a comment that says what it is
 for. Some are slips put right at once, all of faults that the cold start demonstrates too. Of families that are met
 only through reward, or never, sessions hold uses and no repairs: a fault and its cure are not found in one session
-(`Use.apart`), so no text shows one becoming the other, and what the cure is good for is said in other words than the
-family's tasks ask for it, so no text says which command answers such a task.
+(`Use.apart`), so no text shows one becoming the other, and what the cure is good for is said in several ways, none of
+them the family's tasks' own: the words are the same, the sentences are not.
 """
 
 from __future__ import annotations
@@ -76,14 +76,28 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Print the first {n} lines of {f}.", f"head -n {n} {f}"),
         lambda: Use(f"Print the last {n} lines of {f}.", f"tail -n {n} {f}", f"tail {f}"),
         lambda: Use(
-            pick((f"Skip to line {n} of {f}.", f"Show the rest of {f} from line {n}.")),
+            pick(
+                (
+                    f"Show the lines of {f} from line {n} on.",
+                    f"Show {f} starting with line {n}.",
+                    f"Print what {f} has from line {n} on.",
+                    f"Skip to line {n} of {f}.",
+                )
+            ),
             f"tail -n +{n} {f}",
             f"tail {f}",
         ),
         lambda: Use(f"Sort the lines of {f}.", f"sort {f}", f"sort {f}"),
         lambda: Use(f"Sort {f} in reverse.", f"sort -r {f}"),
         lambda: Use(
-            pick((f"Show {f} sorted, each line once.", f"Print what {f} holds, duplicates dropped.")),
+            pick(
+                (
+                    f"Show each line of {f} once, sorted.",
+                    f"Print the distinct lines of {f}, sorted.",
+                    f"Sort the lines of {f}, without duplicates.",
+                    f"Print {f} without duplicates.",
+                )
+            ),
             pick((f"sort -u {f}", f"sort {f} | uniq")),
             f"uniq {f}",
         ),
@@ -94,25 +108,56 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         lambda: Use(f"Print the lines of {f} that contain {a}.", f"grep {a} {f}", f"grep {f}"),
         lambda: Use(f"Print the lines of {f} that do not contain {a}.", f"grep -v {a} {f}"),
         lambda: Use(
-            pick((f"Search {f} for {a}, whatever its case.", f"Show where {f} has {a}, small or capital.")),
+            pick(
+                (
+                    f"Search {f} for {a} in any case.",
+                    f"Show the lines of {f} that have {a}, in any case.",
+                    f"Print the lines with {a} in {f}, ignoring case.",
+                    f"Search {f} for {a}, ignoring case.",
+                )
+            ),
             f"grep -i {a} {f}",
             f"grep {f}",
         ),
-        lambda: Use(f"How many lines of {f} have {a}?", f"grep -c {a} {f}", f"grep {f}"),
         lambda: Use(
-            pick((f"Search {f} for {a} or {b}.", f"Show where {f} has one of {a} and {b}.")),
+            pick((f"How many lines of {f} contain {a}?", f"Count the lines with {a} in {f}.")),
+            f"grep -c {a} {f}",
+            f"grep {f}",
+        ),
+        lambda: Use(
+            pick(
+                (
+                    f"Search {f} for {a} or {b}.",
+                    f"Find {a} or {b} in {f}.",
+                    f"Print the lines with {a} or {b} in {f}.",
+                    f"Show the lines of {f} that have {a} or {b}.",
+                )
+            ),
             f"grep -E '{a}|{b}' {f}",
             f"grep {f}",
         ),
         lambda: Use(f"Print the lines of {f} that contain {a} {b}.", f"grep '{a} {b}' {f}", f"grep {f}"),
         lambda: Use(
-            pick((f"Show {f} in capital letters.", f"Write {f} out in upper case.")), f"tr a-z A-Z < {f}", f"tr {f}"
+            pick(
+                (
+                    f"Show {f} in capitals.",
+                    f"Print all of {f} in capitals.",
+                    f"Convert {f} to upper case.",
+                    f"Show all of {f} in upper case.",
+                )
+            ),
+            f"tr a-z A-Z < {f}",
+            f"tr {f}",
         ),
         lambda: Use(f"Print {f} in lower case.", f"tr A-Z a-z < {f}", f"tr {f}"),
         lambda: Use(f"Replace the first {a} of each line of {f} by {b}.", f"sed 's/{a}/{b}/' {f}"),
         lambda: Use(f"Replace all {a} by {b} in {f}.", f"sed 's/{a}/{b}/g' {f}"),
         lambda: Use(f"Append the line {b} to {f}.", f"echo {b} >> {f}"),
-        lambda: Use(f"Sort {f} and keep the result in it.", f"sort -o {f} {f}", f"sort {f}"),
+        lambda: Use(
+            pick((f"Sort {f} and keep the result in it.", f"Sort the lines of {f} in place.")),
+            f"sort -o {f} {f}",
+            f"sort {f}",
+        ),
         lambda: Use("List the files.", "ls"),
         lambda: Use(f"Create the folder {a}/{b}.", f"mkdir -p {a}/{b}"),
         lambda: Use(f"Create the folder {b}.", f"mkdir {b}"),
@@ -131,7 +176,14 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
         g = p.numbers
         found += [
             lambda: Use(
-                pick((f"Put the numbers of {g} in order.", f"Print {g} in numerical order.")),
+                pick(
+                    (
+                        f"Sort the lines of {g} by number.",
+                        f"Order {g} by number, smallest first.",
+                        f"Print the numbers of {g}, smallest first.",
+                        f"Print {g}, sorted by number.",
+                    )
+                ),
                 f"sort -n {g}",
                 f"sort {g}",
             ),
@@ -146,7 +198,11 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
             lambda: Use(f"Print {d}/{p.inner}.", f"cat {d}/{p.inner}"),
             lambda: Use(f"Copy the folder {d} to {b}.", f"cp -r {d} {b}"),
             lambda: Use(f"Delete the folder {d}.", f"rm -r {d}"),
-            lambda: Use(f"Find the {e} files under {d}.", f"find {d} -name '*.{e}'", "find"),
+            lambda: Use(
+                pick((f"Find all {e} files in {d}.", f"List the {e} files below {d}.")),
+                f"find {d} -name '*.{e}'",
+                "find",
+            ),
             lambda: Use(f"Print each {e} file in {d}.", f"find {d} -name '*.{e}' -exec cat {{}} \\;", "find"),
             lambda: Use(
                 f"Count the lines of each {e} file in {d}.", f"find {d} -name '*.{e}' -exec wc -l {{}} \\;", "find"
@@ -164,7 +220,7 @@ def _uses(w: World, p: Place) -> Sequence[Callable[[], Use | tuple[Use, ...]]]:
     if p.script in p.files:
         s = p.script
         found += [
-            lambda: Use(f"Execute {s}.", pick((f"sh {s}", f"bash {s}")), f"run {s}"),
+            lambda: Use(pick((f"Run {s}.", f"Execute the script {s}.")), pick((f"sh {s}", f"bash {s}")), f"run {s}"),
             lambda: Use(f"Print {s}.", f"cat {s}"),
         ]
     return found
