@@ -169,7 +169,7 @@ class Worker:
         make_etc(etc)
         installed = install_bwrap(bwrap, base) if kind == "cold" else ""
         self.place = Place(base, installed, etc, f"{base}/scratch", uid, hidden, seccomp)
-        self.launcher: Launcher = {"cold": Cold, "warm": Warm}[kind](self.place)
+        self.launcher: Launcher = Cold(self.place) if kind == "cold" else Warm(self.place)
 
     def exec(self, workspace: Workspace, command: str) -> dict[str, Any]:
         script = command.encode("utf-8", "surrogatepass")
