@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rlsh.env.build import literal_answer
-from rlsh.env.verify import final_command, verify, verify_command
+from rlsh.env.verify import final_command, read_tree, verify, verify_command, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import Message, StopReason, ToolCall, Verdict
+from rlsh.types import Entry, Message, RlshError, StopReason, ToolCall, Verdict
 
 LIMITS = Limits(wall_s=1.0)
 VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
@@ -226,3 +226,34 @@ def test_a_literal_answer_prints_any_bytes(sandbox):
     with sandbox.open({}, LIMITS) as workspace:
         for output in (b"it's 100% \\n $HOME\n", bytes(range(256)), b""):
             assert workspace.exec(literal_answer(output)).stdout == output
+
+
+def test_a_workspace_is_compared_with_what_the_reference_makes_of_the_visible_files(sandbox, tree_task, stdout_task):
+    def verdict(tree):
+        return verify_workspace(tree_task, tree, sandbox, LIMITS)
+
+    assert verdict({"a.txt": Entry(b"9\n10\n")}).reward == 1.0
+    assert verdict(tree_task.files).reasons == ("tree differs at a.txt",)
+    assert verdict(tree_task.hidden.tree).reward == 0.0  # it is the visible files that somebody worked on
+    assert verdict({"a.txt": Entry(b"9\n10\n"), ".bashrc": Entry(b"")}).flags == ("planted file: .bashrc",)
+    assert verify_workspace(tree_task, {}, Failing(sandbox, "open"), LIMITS).infra
+    with pytest.raises(RlshError, match="give the command"):
+        verify_workspace(stdout_task, {}, sandbox, LIMITS)
+
+
+def test_a_folder_is_read_as_it_lies_there(tmp_path):
+    (tmp_path / "d").mkdir(mode=0o700)
+    (tmp_path / "d" / "x").write_bytes(b"\xff")
+    (tmp_path / "d" / "x").chmod(0o640)
+    (tmp_path / "out").symlink_to("/etc")
+    os.mkfifo(tmp_path / "pipe")
+    tree = read_tree(tmp_path, LIMITS)
+    assert dict(tree) == {
+        "d": Entry(b"", 0o700, "dir"),
+        "d/x": Entry(b"\xff", 0o640),
+        "out": Entry(b"/etc", 0o777, "link"),
+    }
+    with pytest.raises(RlshError, match="not a folder"):
+        read_tree(tmp_path / "nosuch", LIMITS)
+    with pytest.raises(RlshError, match="more than 0 MiB"):
+        read_tree(tmp_path, replace(LIMITS, workspace_mb=0))
