@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import shutil
 
 import pytest
@@ -15,7 +16,7 @@ from rlsh.models import Decoder, ModelConfig
 from rlsh.policy import Policy, save_policy
 from rlsh.rollout.collect import RolloutConfig
 from rlsh.sandbox.base import SandboxError
-from rlsh.tasks.task import write_tasks
+from rlsh.tasks.task import read_tasks, write_tasks
 from rlsh.text import Tokenizer
 from rlsh.trainers.grpo import GrpoConfig
 
@@ -45,7 +46,7 @@ def run(capsys, *words):
 def test_help_lists_every_verb(capsys):
     code, out, _ = run(capsys, "--help")
     assert code == 0
-    for verb in ("demo", "doctor", "tasks", "data", "pretrain", "sft", "grpo", "eval", "report", "base"):
+    for verb in ("demo", "doctor", "tasks", "data", "pretrain", "sft", "grpo", "eval", "report", "base", "attack"):
         assert verb in out
 
 
@@ -100,7 +101,7 @@ def test_missing_task_file_says_how_to_make_one(capsys, tmp_path):
 
 
 def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
-    def none(workers=None):
+    def none(workers=None, kind=None):
         raise SandboxError("unshare: refused; way out: a container")
 
     monkeypatch.setattr("rlsh.sandbox.probe.open_sandbox", none)
@@ -110,6 +111,17 @@ def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
     ):
         code, _, err = run(capsys, *words)
         assert code == 1 and "refused" in err
+
+
+def test_tasks_verify_judges_one_answer(capsys, world, tmp_path):
+    task = read_tasks(world / "tasks.jsonl")[0]
+    words = ["tasks", "verify", world / "tasks.jsonl", task.id[:-3]]
+    code, out, _ = run(capsys, *words, "--command", task.reference[-1].arguments["command"], "--sandbox", "cold")
+    assert (code, out) == (0, f"{task.id}: 1.0\n")
+    code, out, err = run(capsys, *words, "--command", task.broken)
+    assert code == 1 and out.startswith(f"{task.id}: 0.0\n") and err == f"rlsh: {task.id}: not solved\n"
+    assert run(capsys, *words)[0] == run(capsys, *words, "--command", "x", "--workspace", tmp_path)[0] == 2
+    assert run(capsys, *words, "--workspace", tmp_path / "nosuch")[0] == 1
 
 
 def test_unwritable_folder(capsys, world):
@@ -221,3 +233,4 @@ def test_interrupt_exits_130_and_names_resume(capsys, monkeypatch):
 def test_doctor_reports_every_rung(capsys, sandbox):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and out.count("ok  ") >= 3
+    assert re.fullmatch("commands run in: (warm|cold|container)", out.splitlines()[-1])

@@ -1,98 +1,28 @@
-"""apply_patch against the system's `patch` and against diffs of difflib."""
+"""apply_patch case by case; `test_patch_properties.py` holds it against `diff` and `patch`."""
 
-import difflib
 import re
-import shutil
-import subprocess
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from rlsh.env.patch import PatchError, apply_patch
 
-LINE = st.sampled_from(["", "a", "b", "-- a", "--- a", "++ b", "+++ b", "@@ -1 +1 @@", "\\ x", " c", "\x0b\u2028é"])
 MARKER = "\\ No newline at end of file\n"
-
-
-@st.composite
-def texts(draw, end="\n"):
-    lines = draw(st.lists(LINE, max_size=12))
-    body = "".join(line + end for line in lines)
-    return body.removesuffix(end) if draw(st.booleans()) else body
-
-
-def split(text):
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
-
-
-def diff_of(old, new, context=3):
-    """What `diff -u` writes: difflib leaves the marker for a missing newline to its caller."""
-    lines = difflib.unified_diff(split(old), split(new), "f", "f", n=context)
-    return "".join(line if line.endswith("\n") else f"{line}\n{MARKER}" for line in lines)
-
-
-@pytest.fixture(scope="module")
-def system_patch(tmp_path_factory):
-    if shutil.which("patch") is None:
-        pytest.skip("no patch on PATH")
-    folder = tmp_path_factory.mktemp("patch")
-
-    def run(old, diff):
-        """What `patch` makes of it; None where it refuses, or moves a hunk from where its header puts it."""
-        (folder / "f").write_bytes(old.encode())
-        command = ["patch", "--fuzz=0", "--binary", "--force", "--reject-file=-", "f"]
-        done = subprocess.run(command, cwd=folder, input=diff.encode(), capture_output=True, check=False)
-        as_told = done.returncode == 0 and b"offset" not in done.stdout
-        return (folder / "f").read_bytes().decode() if as_told else None
-
-    return run
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from(["\n", "\r\n"]).flatmap(lambda end: st.tuples(texts(end), texts(end))), st.integers(0, 3))
-def test_a_diff_of_two_texts_turns_one_into_the_other(pair, context):
-    old, new = pair
-    assume(old != new)
-    assert apply_patch(old, diff_of(old, new, context)) == new
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from(["\n", "\r\n"]).flatmap(lambda end: st.tuples(texts(end), texts(end))), st.integers(0, 3))
-def test_what_patch_accepts_is_applied_alike(system_patch, pair, context):
-    old, new = pair
-    assume(old and new and old != new)  # patch removes a file that becomes empty
-    diff = diff_of(old, new, context)
-    assert apply_patch(old, diff) == system_patch(old, diff)
-
-
-@settings(max_examples=100, deadline=None)
-@given(texts(), texts(), texts(), st.data())
-def test_a_foreign_diff_is_refused_or_applied_as_patch_does(system_patch, other, old, new, data):
-    """A diff made for another file: where we apply it and patch does so at the same place, they agree."""
-    assume(old and new and other and old != new)
-    diff = diff_of(old, new, data.draw(st.integers(1, 3)))
-    try:
-        ours = apply_patch(other, diff)
-    except PatchError as error:
-        assert "\n" not in str(error)
-        return
-    # patch refuses more: a missing newline that the diff does not tell of, for one
-    assert system_patch(other, diff) in (ours, None)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["@@ -1 +1 @@", "@@ -1,2 +1 @@", "@@ -0,0 +1 @@", " a", "-a", "+b", "\\", "", "x"])))
-def test_any_text_is_applied_or_refused_with_a_reason(lines):
-    try:
-        apply_patch("a\na\n", "\n".join(lines))
-    except PatchError as error:
-        assert str(error)
 
 
 def test_a_file_in_crlf_keeps_it_under_a_diff_without():
     assert apply_patch("a\r\nb\r\n", "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n") == "a\r\nc\r\nd\r\n"
     assert apply_patch("a\r\nb", "@@ -2 +2,2 @@\n b\n+c\n") == "a\r\nb\r\nc\r\n"
+
+
+def test_in_a_file_of_mixed_ends_new_lines_get_those_of_the_lines_their_hunk_touches():
+    old = "a\r\nb\nc\nd\r\n"
+    assert apply_patch(old, "@@ -2,2 +2,3 @@\n b\n+x\n c\n") == "a\r\nb\nx\nc\nd\r\n"
+    assert apply_patch(old, "@@ -2 +2 @@\n-b\n+x\n@@ -4 +4,2 @@\n d\n+y\n") == "a\r\nx\nc\nd\r\ny\r\n"
+    assert apply_patch(old, "@@ -3,0 +4 @@\n+x\n") == "a\r\nb\nc\nx\r\nd\r\n"  # touches none: the first line's
+
+
+def test_a_carriage_return_is_no_line_end_by_itself():
+    assert apply_patch("a\r", f"@@ -1 +1 @@\n-a\r\n{MARKER}+b\n") == "b\n"
 
 
 def test_line_ends_that_the_diff_speaks_of_are_literal():

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rlsh.env.build import literal_answer
-from rlsh.env.verify import final_command, verify, verify_command
+from rlsh.env.verify import final_command, read_tree, verify, verify_command, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import Message, StopReason, ToolCall
+from rlsh.types import Entry, Message, RlshError, StopReason, ToolCall, Verdict
 
 LIMITS = Limits(wall_s=1.0)
 VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
@@ -24,6 +24,11 @@ def task(make_task):
 @pytest.fixture(scope="module")
 def tree_task(make_task):
     return make_task("sort -n -o a.txt a.txt", VISIBLE, HIDDEN, checks=("tree",))
+
+
+@pytest.fixture(scope="module")
+def stdout_task(make_task):
+    return make_task("sort -n a.txt", VISIBLE, HIDDEN, checks=("stdout",))
 
 
 def said(*commands, final="done"):
@@ -125,6 +130,50 @@ def test_a_hostile_command_does_not_hurt_the_next_verdict(sandbox, task):
     assert verify_command(task, "sort -n a.txt", sandbox, LIMITS).reward == 1.0
 
 
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        ("sort -n a.txt; sleep 99 &", "background process: 1 were left behind"),
+        (
+            "sort -n a.txt; setsid sleep 99 & setsid sleep 99 >/dev/null 2>&1 &",
+            "background process: 2 were left behind",
+        ),
+        ("sort -n a.txt; echo exit >.bashrc", "planted file: .bashrc"),
+        ("sort -n a.txt; mkdir bin; echo exit >bin/sort; chmod +x bin/sort", "planted file: bin/sort"),
+        ("sort -n a.txt; ln -s /bin/true ls", "planted file: ls"),
+    ],
+)
+def test_tampering_earns_nothing_and_is_seen(sandbox, stdout_task, command, flag):
+    verdict = verify_command(stdout_task, command, sandbox, LIMITS)
+    assert (verdict.reward, verdict.infra, verdict.flags) == (0.0, False, (flag,))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort -n a.txt & wait",
+        "sort -n <(cat a.txt)",
+        "head -n 1 <(yes) >/dev/null; sort -n a.txt",  # `yes` is dead a moment later
+        "sort -n a.txt | tee sorted",
+        "sort -n a.txt; echo hello >sort",  # a file, no program
+    ],
+)
+def test_what_honest_commands_do_is_no_tampering(sandbox, stdout_task, command):
+    assert verify_command(stdout_task, command, sandbox, LIMITS) == Verdict(1.0)
+
+
+def test_a_host_fault_is_tried_once_more(sandbox, task):
+    faults = ["open"]
+
+    class Once:
+        def open(self, files, limits):
+            return (Failing(sandbox, faults.pop()) if faults else sandbox).open(files, limits)
+
+    assert verify_command(task, "sort -n a.txt", Once(), LIMITS).reward == 1.0
+    faults += ["export", "exec"]
+    assert verify_command(task, "sort -n a.txt", Once(), LIMITS).infra
+
+
 @pytest.mark.parametrize("moment", ["open", "exec", "export"])
 def test_a_host_fault_is_infra(sandbox, task, moment):
     verdict = verify_command(task, "sort -n a.txt", Failing(sandbox, moment), LIMITS)
@@ -177,3 +226,34 @@ def test_a_literal_answer_prints_any_bytes(sandbox):
     with sandbox.open({}, LIMITS) as workspace:
         for output in (b"it's 100% \\n $HOME\n", bytes(range(256)), b""):
             assert workspace.exec(literal_answer(output)).stdout == output
+
+
+def test_a_workspace_is_compared_with_what_the_reference_makes_of_the_visible_files(sandbox, tree_task, stdout_task):
+    def verdict(tree):
+        return verify_workspace(tree_task, tree, sandbox, LIMITS)
+
+    assert verdict({"a.txt": Entry(b"9\n10\n")}).reward == 1.0
+    assert verdict(tree_task.files).reasons == ("tree differs at a.txt",)
+    assert verdict(tree_task.hidden.tree).reward == 0.0  # it is the visible files that somebody worked on
+    assert verdict({"a.txt": Entry(b"9\n10\n"), ".bashrc": Entry(b"")}).flags == ("planted file: .bashrc",)
+    assert verify_workspace(tree_task, {}, Failing(sandbox, "open"), LIMITS).infra
+    with pytest.raises(RlshError, match="give the command"):
+        verify_workspace(stdout_task, {}, sandbox, LIMITS)
+
+
+def test_a_folder_is_read_as_it_lies_there(tmp_path):
+    (tmp_path / "d").mkdir(mode=0o700)
+    (tmp_path / "d" / "x").write_bytes(b"\xff")
+    (tmp_path / "d" / "x").chmod(0o640)
+    (tmp_path / "out").symlink_to("/etc")
+    os.mkfifo(tmp_path / "pipe")
+    tree = read_tree(tmp_path, LIMITS)
+    assert dict(tree) == {
+        "d": Entry(b"", 0o700, "dir"),
+        "d/x": Entry(b"\xff", 0o640),
+        "out": Entry(b"/etc", 0o777, "link"),
+    }
+    with pytest.raises(RlshError, match="not a folder"):
+        read_tree(tmp_path / "nosuch", LIMITS)
+    with pytest.raises(RlshError, match="more than 0 MiB"):
+        read_tree(tmp_path, replace(LIMITS, workspace_mb=0))

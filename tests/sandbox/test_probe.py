@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from rlsh.sandbox import SandboxError, open_sandbox
+from rlsh.sandbox import SandboxError, linux, open_sandbox
 from rlsh.sandbox import probe as module
-from rlsh.sandbox.probe import Rung, bwrap_version, find_bwrap, probe, way_out_of
+from rlsh.sandbox.linux import bwrap_version, find_bwrap
+from rlsh.sandbox.probe import Rung, probe, usable, way_out_of
 
 APPARMOR = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
 
@@ -69,36 +72,53 @@ def test_settings_are_read_from_the_kernel() -> None:
 
 def test_other_platforms_stop_at_the_first_rung(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    assert probe() == [Rung("platform", False, "darwin has no namespaces", module.CONTAINER)]
+    monkeypatch.setenv("PATH", "/nowhere")
+    platform, engine = probe()
+    assert platform == Rung("platform", False, "darwin has no namespaces", module.CONTAINER)
+    assert (engine.name, engine.ok) == ("engine", False) and "podman machine start" in engine.way_out
     with pytest.raises(SandboxError, match=r"^no sandbox: platform: darwin .* Linux container"):
         open_sandbox()
 
 
 def test_refused_namespaces_stop_at_the_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "unshare_argv", lambda: ["sh", "-c", "echo unshare: refused >&2; exit 1"])
-    assert [(rung.name, rung.ok) for rung in probe()] == [("platform", True), ("unshare", False)]
+    assert [(rung.name, rung.ok) for rung in probe()][:2] == [("platform", True), ("unshare", False)]
+    assert not [rung for rung in probe() if rung.name in ("warm", "cold")]
     with pytest.raises(SandboxError, match=r"^no sandbox: unshare: unshare: refused; "):
         open_sandbox()
 
 
 def test_where_a_command_runs_at_all_it_is_isolated() -> None:
     """A machine may lack the means, and other tests are skipped; running half-isolated is never excused."""
-    assert "saw" not in probe()[-1].verdict
+    assert not [rung for rung in probe() if "saw" in rung.verdict]
 
 
-def test_a_bwrap_that_isolates_nothing_fails_the_last_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not probe()[-1].ok:
-        pytest.skip(f"no sandbox on this machine: {probe()[-1]}")
+def test_the_first_backend_that_holds_is_taken() -> None:
+    platform, warm, cold = Rung("platform", True, ""), Rung("warm", True, ""), Rung("cold", True, "")
+    assert usable([platform]) is None
+    assert usable([platform, warm, cold]) == "warm"
+    assert usable([platform, replace(warm, ok=False), cold]) == "cold"
+
+
+def test_a_bwrap_that_isolates_nothing_fails_its_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if usable(probe()) is None:
+        pytest.skip(f"no sandbox on this machine: {probe()}")
     fake = fake_bwrap(tmp_path / "bin", "9.9")
-    # What follows "--args FD --" is run as it is, and bwrap's report that it was started is forged.
-    fake.write_text(
-        '#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 9.9; exit; }\n'
-        'status=$(tr "\\0" "\\n" <&"$2" | tail -n 1)\neval "echo exit-code >&$status"\n'
-        'shift 3\nexec "$@"\n'
-    )
+    # What follows "--args FD --" is run as it is.
+    fake.write_text('#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 9.9; exit; }\nshift 3\nexec "$@"\n')
+    monkeypatch.setattr(linux, "find_bwrap", lambda: fake)
     monkeypatch.setattr(module, "find_bwrap", lambda: fake)
-    last = probe()[-1]
-    assert (last.name, last.ok) == ("run", False)
-    assert "saw" in last.verdict
-    with pytest.raises(SandboxError, match=r"^no sandbox: run: "):
-        open_sandbox()
+    cold = next(rung for rung in probe() if rung.name == "cold")
+    assert not cold.ok and "saw" in cold.verdict
+    with pytest.raises(SandboxError, match=r"^no sandbox: cold: "):
+        open_sandbox(kind="cold")
+
+
+@pytest.mark.parametrize("kind", get_args(module.Backend))
+def test_a_backend_that_does_not_show_what_it_should_is_none(
+    monkeypatch: pytest.MonkeyPatch, kind: module.Backend
+) -> None:
+    monkeypatch.setattr(module, "SELF_TEST_OUTPUT", "something else")
+    assert usable(probe()) is None
+    with pytest.raises(SandboxError, match=r"^no sandbox: [a-z]+: "):
+        open_sandbox(kind=kind)

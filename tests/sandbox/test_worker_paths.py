@@ -5,29 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsh.sandbox import Limits, WorkspaceError, WorkspaceFileNotFoundError, worker
-from rlsh.sandbox.bubblewrap import BubblewrapSandbox, BubblewrapWorkspace
-from rlsh.sandbox.probe import find_bwrap, probe
+from rlsh.sandbox import Limits, WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.linux import Kind, LinuxSandbox, LinuxWorkspace
+from rlsh.sandbox.probe import probe, usable
+from rlsh.sandbox.worker import output, tree
 from rlsh.types import Entry
 
 LADDER = probe()
-sandboxed = pytest.mark.skipif(not LADDER[-1].ok, reason=f"no sandbox on this machine: {LADDER[-1]}")
+sandboxed = pytest.mark.skipif(usable(LADDER) is None, reason=f"no sandbox on this machine: {LADDER}")
 LIMITS = Limits(wall_s=30, workspace_mb=6, inodes=400)
 
 
+@pytest.fixture(params=get_args(Kind), scope="module")
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def pool() -> Iterator[BubblewrapSandbox]:
-    with BubblewrapSandbox(find_bwrap(), 1) as sandbox:
+def pool(kind: Kind) -> Iterator[LinuxSandbox]:
+    with LinuxSandbox(kind, 1) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def work(pool: BubblewrapSandbox) -> Iterator[BubblewrapWorkspace]:
+def work(pool: LinuxSandbox) -> Iterator[LinuxWorkspace]:
     with pool.open({"a": Entry(b"A"), "d/b": Entry(b"B", 0o750)}, LIMITS) as workspace:
         yield workspace
 
@@ -37,7 +44,7 @@ def work(pool: BubblewrapSandbox) -> Iterator[BubblewrapWorkspace]:
 
 @given(st.lists(st.binary(max_size=40), max_size=12), st.integers(0, 60))
 def test_capture_equals_cutting_the_whole(chunks: list[bytes], cap: int) -> None:
-    capture = worker.Capture(cap)
+    capture = output.Capture(cap)
     for chunk in chunks:
         capture.feed(chunk)
     whole = b"".join(chunks)
@@ -50,13 +57,13 @@ def test_capture_equals_cutting_the_whole(chunks: list[bytes], cap: int) -> None
 
 @pytest.mark.parametrize("path", ["", ".", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a\0b", "\ud800"])
 def test_paths_outside_are_refused(path: str) -> None:
-    with pytest.raises(worker.Refused):
-        worker.components(path)
+    with pytest.raises(tree.Refused):
+        tree.components(path)
 
 
 def test_paths_inside_are_normalised() -> None:
-    assert worker.components("./a//b/./...") == ["a", "b", "..."]
-    assert worker.components("\udcff") == ["\udcff"]  # a byte that is no UTF-8, as os.listdir gives it
+    assert tree.components("./a//b/./...") == ["a", "b", "..."]
+    assert tree.components("\udcff") == ["\udcff"]  # a byte that is no UTF-8, as os.listdir gives it
 
 
 def test_directory_does_not_follow_a_link(tmp_path: Path) -> None:
@@ -64,7 +71,7 @@ def test_directory_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "root" / "link").symlink_to("../secret")
     os.close(os.open(tmp_path / "root" / "link", os.O_RDONLY | os.O_DIRECTORY))  # the naive way follows
-    with pytest.raises(NotADirectoryError), worker.directory(str(tmp_path / "root"), ["link"]):
+    with pytest.raises(NotADirectoryError), tree.directory(str(tmp_path / "root"), ["link"]):
         pass
 
 
@@ -72,7 +79,7 @@ def test_directory_does_not_follow_a_link(tmp_path: Path) -> None:
 
 
 @sandboxed
-def test_read_and_write(work: BubblewrapWorkspace) -> None:
+def test_read_and_write(work: LinuxWorkspace) -> None:
     assert (work.read("a"), work.read("./d/b")) == (b"A", b"B")
     work.write("d/b", b"B2")
     work.write("d/new", b"N")
@@ -84,7 +91,7 @@ def test_read_and_write(work: BubblewrapWorkspace) -> None:
 
 @sandboxed
 @pytest.mark.parametrize("path", ["nosuch", "d/nosuch", "nosuch/x"])
-def test_missing_is_told_apart(work: BubblewrapWorkspace, path: str) -> None:
+def test_missing_is_told_apart(work: LinuxWorkspace, path: str) -> None:
     with pytest.raises(WorkspaceFileNotFoundError, match="does not exist in the workspace") as caught:
         work.read(path)
     assert isinstance(caught.value, WorkspaceError | FileNotFoundError)
@@ -97,7 +104,7 @@ def test_missing_is_told_apart(work: BubblewrapWorkspace, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/work/a", "../a", "file", "dir/passwd", "loop", "up/a", "d", "fifo", "a/x", "\ud800"]
 )
-def test_links_and_odd_nodes_are_refused(work: BubblewrapWorkspace, path: str) -> None:
+def test_links_and_odd_nodes_are_refused(work: LinuxWorkspace, path: str) -> None:
     made = "ln -s /etc/passwd file; ln -s /etc dir; ln -s loop loop; ln -s .. up; ln -s d into; mkfifo fifo"
     assert work.exec(made).exit_code == 0
     for attempt in (lambda: work.read(path), lambda: work.write(path, b"x")):
@@ -108,7 +115,7 @@ def test_links_and_odd_nodes_are_refused(work: BubblewrapWorkspace, path: str) -
 
 
 @sandboxed
-def test_write_that_does_not_fit_is_the_candidates_fault(work: BubblewrapWorkspace) -> None:
+def test_write_that_does_not_fit_is_the_candidates_fault(work: LinuxWorkspace) -> None:
     with pytest.raises(WorkspaceError, match="a file may have"):
         work.write("a", bytes((4 << 20) + 1))
     work.exec("head -c 3M /dev/zero >f; head -c 3M /dev/zero >g")
@@ -121,7 +128,7 @@ def test_write_that_does_not_fit_is_the_candidates_fault(work: BubblewrapWorkspa
 
 
 @sandboxed
-def test_export_tells_kinds_modes_and_targets(work: BubblewrapWorkspace) -> None:
+def test_export_tells_kinds_modes_and_targets(work: LinuxWorkspace) -> None:
     work.exec("ln -s /etc/passwd link; ln -s /etc dir; mkfifo fifo; chmod 000 a; mkdir -m 700 e; echo x >'n\n'$'\\xff'")
     tree = dict(work.export())
     assert tree.pop("link") == Entry(b"/etc/passwd", 0o777, "link")
@@ -136,7 +143,7 @@ def test_export_tells_kinds_modes_and_targets(work: BubblewrapWorkspace) -> None
 
 
 @sandboxed
-def test_export_opens_again_as_the_same_tree(pool: BubblewrapSandbox, work: BubblewrapWorkspace) -> None:
+def test_export_opens_again_as_the_same_tree(pool: LinuxSandbox, work: LinuxWorkspace) -> None:
     work.exec("ln -s d/b l; mkdir -p e/f; chmod 500 e; echo x >$'\\xff'; chmod 400 $'\\xff'")
     tree = work.export()
     with pool.open(tree, LIMITS) as again:
@@ -147,7 +154,7 @@ def test_export_opens_again_as_the_same_tree(pool: BubblewrapSandbox, work: Bubb
 @pytest.mark.parametrize(
     "command", ["for i in {1..3}; do truncate -s 3M s$i; done", "truncate -s 3M f; for i in {1..3}; do ln f l$i; done"]
 )
-def test_export_is_capped_where_the_disk_is_not(work: BubblewrapWorkspace, command: str) -> None:
+def test_export_is_capped_where_the_disk_is_not(work: LinuxWorkspace, command: str) -> None:
     assert work.exec(command).exit_code == 0
     with pytest.raises(WorkspaceError, match="holds more than 6291456 bytes"):
         work.export()
@@ -155,7 +162,7 @@ def test_export_is_capped_where_the_disk_is_not(work: BubblewrapWorkspace, comma
 
 
 @sandboxed
-def test_export_of_a_deep_tree(work: BubblewrapWorkspace) -> None:
+def test_export_of_a_deep_tree(work: LinuxWorkspace) -> None:
     assert work.exec("path=$(printf 'deep/%.0s' {1..300}); mkdir -p $path; echo x >${path}bottom").exit_code == 0
     assert work.export()["deep/" * 300 + "bottom"] == Entry(b"x\n")
 
@@ -177,7 +184,7 @@ def test_export_of_a_deep_tree(work: BubblewrapWorkspace) -> None:
     ],
     ids=["absolute", "up", "conflict", "twice", "through-link", "size", "inodes"],
 )
-def test_impossible_fixtures_are_the_callers_fault(pool: BubblewrapSandbox, files: dict[str, Entry]) -> None:
+def test_impossible_fixtures_are_the_callers_fault(pool: LinuxSandbox, files: dict[str, Entry]) -> None:
     with pytest.raises(WorkspaceError):
         pool.open(files, LIMITS)
     with pool.open({}, LIMITS) as work:

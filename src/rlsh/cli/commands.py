@@ -7,27 +7,30 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from rlsh.config import find_recipe, load
 from rlsh.sandbox.base import Sandbox
 from rlsh.types import RlshError
 
-if TYPE_CHECKING:  # importing it takes torch, which most verbs do without
+if TYPE_CHECKING:  # importing these takes time, torch's above all, and most verbs do without
+    from rlsh.attacks.suite import Attack, Row
     from rlsh.rollout.evaluate import EvalConfig
+    from rlsh.sandbox.probe import Backend
+    from rlsh.tasks.task import Task
 
 C = TypeVar("C")
 
 
 @contextmanager
-def sandbox() -> Iterator[Sandbox]:
+def sandbox(arguments: argparse.Namespace) -> Iterator[Sandbox]:
     from rlsh.sandbox.probe import open_sandbox
 
-    opened = open_sandbox()
+    opened = open_sandbox(kind=arguments.sandbox)
     try:
         yield opened
     finally:
@@ -85,19 +88,95 @@ def say(arguments: argparse.Namespace, *lines: str) -> None:
 
 
 def doctor(arguments: argparse.Namespace) -> None:
-    from rlsh.sandbox.probe import probe
+    from rlsh.sandbox.probe import probe, usable
 
     rungs = probe()
+    backend = usable(rungs)
+    failed = "FAIL" if backend is None else "--  "  # where there is a sandbox, another one need not be
     say(
         arguments,
         *(
-            f"{'ok  ' if r.ok else 'FAIL'}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "")
+            f"{'ok  ' if r.ok else failed}  {r.name}: {r.verdict}" + (f" -> {r.way_out}" if r.way_out else "")
             for r in rungs
         ),
     )
+    if backend is not None:
+        say(arguments, f"commands run in: {backend}")
     emit([vars(r) for r in rungs], arguments.json)
-    if not all(r.ok for r in rungs):
+    if backend is None:
         raise RlshError("no sandbox on this machine: commands that run tasks will refuse to start")
+
+
+def attack(arguments: argparse.Namespace) -> None:
+    from rlsh.attacks.suite import SUITE, load_attacks, totals
+
+    attacks = load_attacks(Path(arguments.suite) if arguments.suite else SUITE)
+    claim(arguments.json)
+    if arguments.tasks is not None:
+        return attack_tasks(arguments, attacks)
+    if arguments.count is not None:
+        raise RlshError(f"--count {arguments.count}: it counts tasks and needs --tasks FILE")
+    say(arguments, f"{'class':18} {'attack':24} {'path':5} rewarded escaped survivors infra seconds")
+    rows: list[Row] = []
+    for opened, path in backends(arguments.sandbox):
+        rows += attack_backend(arguments, attacks, opened, path)
+    summary = totals(rows)
+    say(arguments, ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in summary.items()))
+    emit({"rows": [row.as_json() for row in rows], "totals": summary}, arguments.json)
+    if bad := sorted({row.attack.id for row in rows if not row.held}):
+        raise RlshError(f"{len(bad)} attacks were not held off: {', '.join(bad)}")
+
+
+def backends(chosen: Backend | None) -> Iterator[tuple[Sandbox, str]]:
+    """The chosen sandbox, or all that work here, each closed before the next is opened.
+
+    Raises SandboxError where there is none.
+    """
+    from rlsh.attacks.suite import WORKERS
+    from rlsh.sandbox.probe import Backend, open_sandbox, probe
+
+    working = {rung.name for rung in probe() if rung.ok}
+    kinds: list[Backend | None] = [kind for kind in get_args(Backend) if kind == chosen or (not chosen and kind in working)]
+    for kind in kinds or [None]:  # opening none of them says what is wrong
+        opened = open_sandbox(WORKERS, kind)
+        try:
+            yield opened, str(kind)
+        finally:
+            opened.close()
+
+
+def attack_backend(
+    arguments: argparse.Namespace, attacks: Sequence[Attack], opened: Sandbox, path: str
+) -> Iterator[Row]:
+    """Prints each row as it comes."""
+    from rlsh.attacks.suite import run_attack
+    from rlsh.attacks.targets import built_in
+
+    targets = built_in(opened)
+    for one in attacks:
+        row = run_attack(one, targets[one.target], opened, path)
+        words = ["yes" if bad else "no" for bad in (row.rewarded, row.escaped)]
+        infra = "yes" if row.infra_forged else "no"
+        line = f"{one.group:18} {one.name:24} {path:5} {words[0]:8} {words[1]:7} {row.survivors:<9} {infra:5}"
+        notes = [*row.escaped, *([] if row.neighbour else ["the honest neighbour failed"])]
+        say(arguments, f"{line} {row.seconds:7.2f} {'; '.join(notes)}".rstrip())
+        yield row
+
+
+def attack_tasks(arguments: argparse.Namespace, attacks: Sequence[Attack]) -> None:
+    from rlsh.attacks.suite import run_tasks
+    from rlsh.tasks.task import read_tasks
+    from rlsh.trainers.progress import Progress
+
+    tasks = read_tasks(Path(arguments.tasks))[: arguments.count]
+    with sandbox(arguments) as s:
+        fallen = run_tasks(tasks, attacks, s, Progress("attack", len(tasks)).update)
+    say(arguments, *(f"{one.task}: {one.attack}" for one in fallen))
+    hacked = {one.task for one in fallen}
+    say(arguments, f"{len(hacked)} of {len(tasks)} tasks pay for an attack")
+    emit({"tasks": len(tasks), "fallen": [vars(one) for one in fallen]}, arguments.json)
+    if hacked:
+        raise RlshError(f"{arguments.tasks}: {len(hacked)} tasks can be hacked: make their hidden fixtures differ more")
 
 
 def tasks_build(arguments: argparse.Namespace) -> None:
@@ -106,7 +185,7 @@ def tasks_build(arguments: argparse.Namespace) -> None:
     out = Path(arguments.out)
     claim(str(out / "train.jsonl"))
     claim(arguments.json)
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         reports = build_task_files(
             out,
             s,
@@ -136,7 +215,7 @@ def tasks_check(arguments: argparse.Namespace) -> None:
     from rlsh.tasks.task import read_tasks
 
     tasks = read_tasks(Path(arguments.file))
-    with sandbox() as s, ThreadPoolExecutor(4) as pool:
+    with sandbox(arguments) as s, ThreadPoolExecutor(4) as pool:
         reasons = list(pool.map(lambda t: admit(t, s), tasks))
     bad = {t.id: r for t, r in zip(tasks, reasons, strict=True) if r is not None}
     say(arguments, f"{len(tasks) - len(bad)} of {len(tasks)} tasks hold", *(f"  {i}: {r}" for i, r in bad.items()))
@@ -145,14 +224,35 @@ def tasks_check(arguments: argparse.Namespace) -> None:
         raise RlshError(f"{arguments.file}: {len(bad)} tasks fail their own admission trial")
 
 
-def tasks_show(arguments: argparse.Namespace) -> None:
+def task_named(file: str, beginning: str | None) -> Task:
+    """Of the tasks in `file` the first whose id begins so. Raises RlshError where there is none."""
     from rlsh.tasks.task import read_tasks
 
-    tasks = read_tasks(Path(arguments.file))
-    found = [t for t in tasks if t.id.startswith(arguments.id or "")]
-    if not found:
-        raise RlshError(f"{arguments.file}: no task whose id begins with {arguments.id!r}")
-    task = found[0]
+    for task in read_tasks(Path(file)):
+        if task.id.startswith(beginning or ""):
+            return task
+    raise RlshError(f"{file}: no task whose id begins with {beginning!r}")
+
+
+def tasks_verify(arguments: argparse.Namespace) -> None:
+    from rlsh.env.build import LIMITS
+    from rlsh.env.verify import read_tree, verify_command, verify_workspace
+
+    task = task_named(arguments.file, arguments.id)
+    claim(arguments.json)
+    with sandbox(arguments) as s:
+        if arguments.command is not None:
+            verdict = verify_command(task, arguments.command, s, LIMITS)
+        else:
+            verdict = verify_workspace(task, read_tree(Path(arguments.workspace), LIMITS), s, LIMITS)
+    say(arguments, f"{task.id}: {'infra' if verdict.infra else verdict.reward}", *verdict.reasons)
+    emit({"task": task.id, **vars(verdict)}, arguments.json)
+    if verdict.reward != 1.0:
+        raise RlshError(f"{task.id}: not solved")
+
+
+def tasks_show(arguments: argparse.Namespace) -> None:
+    task = task_named(arguments.file, arguments.id)
     print(f"{task.id}  ({task.set}, {task.split}, seed {task.seed})\n\n{task.prompt}\n")
     for path, entry in task.files.items():
         print(f"-- {path} ({entry.kind}, {entry.mode:o})")
@@ -176,7 +276,7 @@ def tasks_traces(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import demonstrations
 
     claim(arguments.out)
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         write_traces(Path(arguments.out), demonstrations(s, arguments.count, arguments.seed, EnvConfig()))
     print(f"{arguments.count} demonstrations in {arguments.out}")
 
@@ -191,7 +291,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     paths = [Path(p) for p in arguments.paths] or None
     out = Path(arguments.out)
     if arguments.sessions:
-        with sandbox() as s:
+        with sandbox(arguments) as s:
             prepare_data(out, s, vocab=arguments.vocab, sessions=arguments.sessions, paths=paths)
     else:
         prepare_data(out, None, vocab=arguments.vocab, sessions=0, paths=paths)
@@ -202,7 +302,7 @@ def chats(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import write_replay
 
     out = Path(arguments.out)
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         write_replay(out / "replay.jsonl", s, arguments.count, out)
     print(f"{arguments.count} conversations in {out / 'replay.jsonl'}")
 
@@ -227,7 +327,7 @@ def grpo(arguments: argparse.Namespace) -> None:
     from rlsh.trainers.grpo import grpo as train
 
     chosen = config(GrpoConfig, arguments)
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         run = train(chosen, s, arguments.resume)
     print(f"model: {run}\nreport: {write_run_report(run)}")
 
@@ -236,7 +336,7 @@ def base(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import BaseConfig, make_base
 
     chosen = config(BaseConfig, arguments, "base")
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         print(f"base: {make_base(chosen, s, arguments.resume)}")
 
 
@@ -257,7 +357,7 @@ def eval(arguments: argparse.Namespace) -> None:
     chosen = load(EvalConfig, None, arguments.overrides, base=trained_with(Path(arguments.model)))
     policy = load_policy(arguments.model)
     progress = Progress("eval", len(tasks) * (1 + arguments.samples))
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         result = evaluate(
             policy,
             tasks,
@@ -299,7 +399,7 @@ def demo(arguments: argparse.Namespace) -> None:
     from rlsh.demo import DemoConfig, run_demo, table_lines
 
     chosen = config(DemoConfig, arguments, "demo")
-    with sandbox() as s:
+    with sandbox(arguments) as s:
         summary = run_demo(chosen, s, arguments.resume)
     print(*table_lines(chosen.grpo.out), sep="\n")
     print(f"\n{summary['seconds'] / 60:.1f} minutes; report: {chosen.grpo.out / 'report.html'}")

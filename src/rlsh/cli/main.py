@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from rlsh.cli import commands
 from rlsh.config import ConfigError
+from rlsh.sandbox.probe import Backend
 from rlsh.types import RlshError
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -37,11 +38,26 @@ def parser() -> argparse.ArgumentParser:
         found.add_argument("--resume", action="store_true", help="go on with the run that is there")
         return found
 
+    def sandboxed(
+        found: argparse.ArgumentParser, help: str = "how commands are run (default: the first way that works here)"
+    ) -> argparse.ArgumentParser:
+        found.add_argument("--sandbox", choices=get_args(Backend), help=help)
+        return found
+
     def json_out(found: argparse.ArgumentParser) -> None:
         found.add_argument("--json", metavar="PATH", help="also write the result as JSON (- for stdout)")
 
-    trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes")
+    sandboxed(trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes"))
     json_out(verb("doctor", "say whether this machine can run the sandbox, rung by rung"))
+
+    attack = verb("attack", "try to earn a reward without a repair, to get out, to stay, to take the machine down")
+    sandboxed(attack, "how commands are run (default: every way that works here, one after another)")
+    attack.add_argument(
+        "--suite", metavar="DIR", help="your own attacks, DIR/CLASS/NAME.toml, and not the shipped ones"
+    )
+    attack.add_argument("--tasks", metavar="FILE", help="try the generic attacks on these tasks: which can be hacked?")
+    attack.add_argument("--count", type=int, metavar="N", help="only the first N of the tasks")
+    json_out(attack)
 
     tasks = verbs.add_parser("tasks", help="build, check and look at tasks").add_subparsers(
         dest="tasks_verb", required=True, metavar="VERB"
@@ -52,13 +68,22 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument("--held-out", type=int, default=256, help="held-out tasks of the trained sets (default 256)")
     build.add_argument("--never-met", type=int, default=64, help="held-out tasks of families never met (default 64)")
     build.add_argument("--seed", type=int, default=0)
-    json_out(build)
+    json_out(sandboxed(build))
     check = verb("check", "run the admission trial of every task in a file again", tasks)
     check.add_argument("file")
-    json_out(check)
+    json_out(sandboxed(check))
     show = verb("show", "print one task as the policy sees it, and its reference", tasks)
     show.add_argument("file")
     show.add_argument("id", nargs="?", help="task id or its beginning; default: the first")
+    verify = verb("verify", "judge an answer to one task, or the folder it was worked on in", tasks)
+    verify.add_argument("file")
+    verify.add_argument("id", help="task id or its beginning")
+    answer = verify.add_mutually_exclusive_group(required=True)
+    answer.add_argument("--command", help="judged on the hidden files, as in training")
+    answer.add_argument(
+        "--workspace", metavar="DIR", help="compared with what the reference makes of the visible files"
+    )
+    json_out(sandboxed(verify))
     stats = verb("stats", "count a file's tasks by set and family", tasks)
     stats.add_argument("file")
     json_out(stats)
@@ -66,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     traces.add_argument("--out", required=True)
     traces.add_argument("--count", type=int, default=3000)
     traces.add_argument("--seed", type=int, default=1)
+    sandboxed(traces)
 
     data = verbs.add_parser("data", help="prepare text for pretraining").add_subparsers(
         dest="data_verb", required=True, metavar="VERB"
@@ -81,16 +107,18 @@ def parser() -> argparse.ArgumentParser:
         help="ids of a vocabulary to train, or gpt2 for OpenAI's (default 1024)",
     )
     prepare.add_argument("--sessions", type=int, default=0, help="recorded shell sessions to mix in")
+    sandboxed(prepare)
 
     chats = data.add_parser("chats", help="recorded shell sessions as conversations: what sft's replay takes")
     chats.set_defaults(run=commands.chats)
     chats.add_argument("--out", required=True, help="folder for replay.jsonl and the sessions themselves")
     chats.add_argument("--count", type=int, default=4000)
+    sandboxed(chats)
 
     trainer("pretrain", "train a decoder on shards, from scratch")
     trainer("sft", "train a model on demonstrations: the cold start")
-    trainer("grpo", "train a model on tasks by reward")
-    trainer("base", "rebuild the base that ships: data, pretraining, cold start")
+    sandboxed(trainer("grpo", "train a model on tasks by reward"))
+    sandboxed(trainer("base", "rebuild the base that ships: data, pretraining, cold start"))
 
     evaluate = verb("eval", "held-out pass rates of a model, with intervals")
     evaluate.add_argument("model", help="model folder, run folder or a shipped name (base)")
@@ -103,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--samples", type=int, default=8, help="sampled episodes a task (default 8)")
     evaluate.add_argument("--seed", type=int, default=0)
-    json_out(evaluate)
+    json_out(sandboxed(evaluate))
     report = verb("report", "write a run's report.html again")
     report.add_argument("path", metavar="RUN")
     return top

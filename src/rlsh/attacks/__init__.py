@@ -1,0 +1,1 @@
+"""Attempts to earn a reward without a repair, to get out, to stay, or to take the machine down."""

@@ -1,0 +1,1 @@
+"""The process that owns workspaces and runs commands over them; see `serve`."""
