@@ -135,8 +135,8 @@ def backends(chosen: Backend | None) -> Iterator[tuple[Sandbox, str]]:
     from rlsh.attacks.suite import WORKERS
     from rlsh.sandbox.probe import Backend, open_sandbox, probe
 
-    working = {rung.name for rung in probe() if rung.ok}
-    kinds: list[Backend | None] = [kind for kind in get_args(Backend) if kind == chosen or (not chosen and kind in working)]
+    wanted = [chosen] if chosen else [rung.name for rung in probe() if rung.ok]
+    kinds: list[Backend | None] = [kind for kind in get_args(Backend) if kind in wanted]
     for kind in kinds or [None]:  # opening none of them says what is wrong
         opened = open_sandbox(WORKERS, kind)
         try:
