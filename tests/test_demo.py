@@ -114,7 +114,7 @@ def test_a_miniature_of_the_base(tmp_path, sandbox):
         pretrain=PretrainConfig(
             model=ShapeConfig(n_layer=2, n_head=2, n_embd=48), steps=120, rows=8, eval_every=40, save_every=40
         ),
-        sft=SftConfig(steps=60, rows=8, eval_every=20),
+        sft=SftConfig(steps=120, rows=8, eval_every=40),
     )
     model = load_policy(make_base(config, sandbox) / "base").model
     assert model.config.n_embd == 48
