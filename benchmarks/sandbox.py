@@ -20,33 +20,19 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from rlsh.env.verify import verify_command
+from rlsh.attacks.targets import ShellTarget, shell_target
 from rlsh.sandbox.base import Limits, Sandbox
 from rlsh.sandbox.linux import LinuxSandbox, find_bwrap, unshare_argv
 from rlsh.sandbox.worker import kernel
-from rlsh.tasks.task import Hidden, Task
-from rlsh.types import Entry, ToolCall
+from rlsh.types import Entry
 
 CPUS = os.cpu_count() or 1
 COMMANDS = ("ls", "cat a.txt", "sort -n a.txt", "sort -n a.txt")  # the last as the answer
 SHELL = ("bash", "--norc", "--noprofile", "-c")
 FILES = {"a.txt": Entry(b"10\n9\n200\n")}
-TASK = Task(
-    id="",
-    family="numeric_sort",
-    set="reward_only",
-    split="train",
-    seed=0,
-    instruction="Sort a.txt by number.",
-    broken="sort a.txt",
-    error="",
-    files=FILES,
-    checks=("stdout", "tree"),
-    hidden=Hidden(FILES, b"9\n10\n200\n", 0, FILES),
-    reference=(ToolCall("exec", {"command": COMMANDS[-1]}),),
-)
 
 
 def per_second(job: Callable[[], object], seconds: float) -> float:
@@ -65,11 +51,16 @@ def per_second(job: Callable[[], object], seconds: float) -> float:
         return sum(pool.map(repeat, range(CPUS))) / (time.monotonic() - began)
 
 
-def episode(sandbox: Sandbox) -> None:
+def target_in(sandbox: Sandbox) -> ShellTarget:
+    wanted, broken, repair = "Sort a.txt by number.", "sort a.txt", COMMANDS[-1]
+    return shell_target(sandbox, wanted, broken, repair, FILES, FILES, ("stdout", "tree"))
+
+
+def episode(sandbox: Sandbox, target: ShellTarget) -> None:
     with sandbox.open(FILES, Limits()) as workspace:
         for command in COMMANDS[:-1]:
             workspace.exec(command)
-    assert verify_command(TASK, COMMANDS[-1], sandbox, Limits()).reward == 1.0
+    assert target.judge(COMMANDS[-1], {}, sandbox, Limits()).reward == 1.0
 
 
 def bare_bwrap(folder: Path) -> Callable[[], None]:
@@ -153,11 +144,9 @@ def main() -> None:
         print(f"{'':6}{'episodes/s':>12}{'bare loop/s':>13}{'ratio':>8}")
         for kind, peer in peers.items():
             with LinuxSandbox(kind) as sandbox:  # type: ignore[arg-type]
-                episode(sandbox)
-                pairs = [
-                    (per_second(lambda: episode(sandbox), arguments.seconds), per_second(peer, arguments.seconds))
-                    for _ in range(3)
-                ]
+                ours_once = partial(episode, sandbox, target_in(sandbox))
+                ours_once()
+                pairs = [[per_second(job, arguments.seconds) for job in (ours_once, peer)] for _ in range(3)]
             ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
             print(f"{kind:6}{ours:12.1f}{theirs:13.1f}{ours / theirs:8.2f}")
         zygote.close()

@@ -25,8 +25,9 @@ from typing import get_args
 
 from rlsh.env.build import build_tasks
 from rlsh.env.verify import verify_command
-from rlsh.sandbox.base import Limits, SandboxError
-from rlsh.sandbox.linux import Kind, LinuxSandbox
+from rlsh.sandbox.base import Kind, Limits, SandboxError
+from rlsh.sandbox.linux import LinuxSandbox
+from rlsh.sandbox.worker.process import below
 from rlsh.tasks.task import Task
 
 IN_FLIGHT = 8
@@ -44,25 +45,11 @@ DISTURBANCES = (
 MEMORY_SLACK_MIB = 16  # an allocator keeps some
 
 
-def descendants(pid: int) -> list[int]:
-    found, stack = [], [pid]
-    while stack:
-        at = stack.pop()
-        for path in Path(f"/proc/{at}/task").glob("*/children"):
-            try:
-                inner = [int(child) for child in path.read_text().split()]
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            found += inner
-            stack += inner
-    return found
-
-
 def state() -> dict[str, int]:
     status = Path("/proc/self/status").read_text()
     resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
     return {
-        "processes": len(descendants(os.getpid())),
+        "processes": len(below(os.getpid())),
         "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         "mounts": len(Path("/proc/self/mountinfo").read_text().splitlines()),
         "temporary entries": len(list(Path(tempfile.gettempdir()).iterdir())),
@@ -73,9 +60,9 @@ def state() -> dict[str, int]:
 def kill_at_random(rng: random.Random, stop: threading.Event, killed: Counter[str]) -> None:
     """Nine times of ten what a worker runs, else the worker."""
     while not stop.wait(rng.uniform(0.05, 0.3)):
-        below = descendants(os.getpid())
-        workers = [pid for pid in below if descendants(pid)]
-        victims = [pid for pid in below if pid not in workers]
+        ours = below(os.getpid())
+        workers = [pid for pid in ours if below(pid)]
+        victims = [pid for pid in ours if pid not in workers]
         kind = "workers" if rng.random() < 0.1 else "sandboxes"
         chosen = workers if kind == "workers" else victims
         if chosen:

@@ -20,8 +20,7 @@ from rlsh.attacks.suite import WORKERS, Attack, exceeded, load_attacks, run_atta
 from rlsh.attacks.targets import Target, built_in, literal_tree
 from rlsh.attacks.watch import marked
 from rlsh.cli.main import main
-from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.sandbox.linux import Kind
+from rlsh.sandbox.base import Kind, Limits, Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.tasks.task import Task, write_tasks
 from rlsh.types import Entry, RlshError

@@ -10,6 +10,7 @@ import pytest
 
 from rlsh.sandbox import SandboxError, linux, open_sandbox
 from rlsh.sandbox import probe as module
+from rlsh.sandbox.base import Backend
 from rlsh.sandbox.linux import bwrap_version, find_bwrap
 from rlsh.sandbox.probe import Rung, probe, usable, way_out_of
 
@@ -114,10 +115,8 @@ def test_a_bwrap_that_isolates_nothing_fails_its_rung(tmp_path: Path, monkeypatc
         open_sandbox(kind="cold")
 
 
-@pytest.mark.parametrize("kind", get_args(module.Backend))
-def test_a_backend_that_does_not_show_what_it_should_is_none(
-    monkeypatch: pytest.MonkeyPatch, kind: module.Backend
-) -> None:
+@pytest.mark.parametrize("kind", get_args(Backend))
+def test_a_backend_that_does_not_show_what_it_should_is_none(monkeypatch: pytest.MonkeyPatch, kind: Backend) -> None:
     monkeypatch.setattr(module, "SELF_TEST_OUTPUT", "something else")
     assert usable(probe()) is None
     with pytest.raises(SandboxError, match=r"^no sandbox: [a-z]+: "):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlsh.sandbox import Limits, WorkspaceError, WorkspaceFileNotFoundError
-from rlsh.sandbox.linux import Kind, LinuxSandbox, LinuxWorkspace
+from rlsh.sandbox.base import Kind
+from rlsh.sandbox.linux import LinuxSandbox, LinuxWorkspace
 from rlsh.sandbox.probe import probe, usable
 from rlsh.sandbox.worker import output, tree
 from rlsh.types import Entry
@@ -20,11 +20,6 @@ from rlsh.types import Entry
 LADDER = probe()
 sandboxed = pytest.mark.skipif(usable(LADDER) is None, reason=f"no sandbox on this machine: {LADDER}")
 LIMITS = Limits(wall_s=30, workspace_mb=6, inodes=400)
-
-
-@pytest.fixture(params=get_args(Kind), scope="module")
-def kind(request: pytest.FixtureRequest) -> Kind:
-    return request.param
 
 
 @pytest.fixture(scope="module")

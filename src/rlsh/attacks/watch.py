@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rlsh.sandbox.worker.process import below, children, memory_kib
+
 TICK_S = 0.02
 PLACES = ("work", "tmp", "dev/shm")  # where a candidate can write
 GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
@@ -23,24 +25,6 @@ def marked(marker: str) -> list[int]:
         with contextlib.suppress(*GONE):
             if marker.encode() in (folder / "cmdline").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
-    return found
-
-
-def children(pid: int) -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(*GONE):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
-
-
-def below(pid: int) -> list[int]:
-    """All processes that come from `pid`."""
-    found, stack = [], [pid]
-    while stack:
-        inner = children(stack.pop())
-        found += inner
-        stack += inner
     return found
 
 
@@ -57,9 +41,9 @@ def measure(pids: list[int]) -> dict[str, float]:
     """What these take, by the field of `Limits` that bounds it."""
     used: dict[str, float] = defaultdict(float)
     used["processes"] = len(pids)
+    used["tree_memory_mb"] = memory_kib(pids) / 1024
     for pid in pids:
         seen = status(pid)
-        used["tree_memory_mb"] += sum(int(seen.get(key, "0 kB").split()[0]) for key in ("RssAnon", "RssShmem")) / 1024
         with contextlib.suppress(*GONE):
             used["open_files"] = max(used["open_files"], len(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

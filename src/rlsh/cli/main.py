@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TypeAlias, get_args
 
 from rlsh.cli import commands
+from rlsh.cli.attack import attack as run_attack
 from rlsh.config import ConfigError
-from rlsh.sandbox.probe import Backend
+from rlsh.sandbox.base import Backend
 from rlsh.types import RlshError
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -50,7 +51,9 @@ def parser() -> argparse.ArgumentParser:
     sandboxed(trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes"))
     json_out(verb("doctor", "say whether this machine can run the sandbox, rung by rung"))
 
-    attack = verb("attack", "try to earn a reward without a repair, to get out, to stay, to take the machine down")
+    about = "try to earn a reward without a repair, to get out, to stay, to take the machine down"
+    attack = verbs.add_parser("attack", help=about, description=about)
+    attack.set_defaults(run=run_attack)
     sandboxed(attack, "how commands are run (default: every way that works here, one after another)")
     attack.add_argument(
         "--suite", metavar="DIR", help="your own attacks, DIR/CLASS/NAME.toml, and not the shipped ones"

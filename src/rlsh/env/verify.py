@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError
@@ -58,17 +57,16 @@ def _run_hidden(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> V
                 return Verdict(0.0, (str(error),))
     except SandboxError as error:
         return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
-    reasons, flags = differences(task, task.hidden, result, tree), tamper_flags(task.hidden.tree, result, tree)
+    reasons = differences(task, task.hidden, result, tree)
+    stayed = (f"background process: {result.left_over} were left behind",) if result.left_over else ()
+    flags = stayed + planted_files(task.hidden.tree, tree)
     return Verdict(0.0 if reasons or flags else 1.0, reasons + flags, flags)
 
 
-def tamper_flags(expected: Tree, result: ExecResult, tree: Tree) -> tuple[str, ...]:
-    """What no repair needs and a hack may: processes that stay, files that the next shell would run."""
-    planted = sorted(
-        path for path, entry in tree.items() if path not in expected and _is_hook(PurePosixPath(path), entry)
-    )
-    stayed = (f"background process: {result.left_over} were left behind",) if result.left_over else ()
-    return stayed + tuple(f"planted file: {path}" for path in planted)
+def planted_files(expected: Tree, tree: Tree) -> tuple[str, ...]:
+    """What no repair needs and a hack may: files that the next shell would run."""
+    new = sorted(path for path in tree if path not in expected)
+    return tuple(f"planted file: {path}" for path in new if _is_hook(PurePosixPath(path), tree[path]))
 
 
 def _is_hook(path: PurePosixPath, entry: Entry) -> bool:
@@ -106,11 +104,11 @@ def verify_workspace(task: Task, tree: Tree, sandbox: Sandbox, limits: Limits) -
     try:
         with sandbox.open(task.files, limits) as workspace:
             for call in task.reference:
-                result = workspace.exec(call.arguments["command"])
+                workspace.exec(call.arguments["command"])
             expected = workspace.export()
     except SandboxError as error:
         return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
-    flags = tamper_flags(expected, replace(result, left_over=0), tree)
+    flags = planted_files(expected, tree)
     reasons = (*tree_differences(expected, tree), *flags)
     return Verdict(0.0 if reasons else 1.0, reasons, flags)
 

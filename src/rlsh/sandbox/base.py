@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 from rlsh.types import RlshError, Tree
+
+Kind = Literal["warm", "cold"]  # how a worker on this machine starts a command
+Backend = Literal[Kind, "container"]  # in the order in which they are tried
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,21 @@ class WorkspaceError(RlshError):
 
 class WorkspaceFileNotFoundError(WorkspaceError, FileNotFoundError):
     """There is nothing at that path."""
+
+
+class Closing(ABC):
+    """What is closed when a `with` is left."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 class Workspace(Protocol):

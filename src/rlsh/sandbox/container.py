@@ -29,11 +29,10 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
-from rlsh.sandbox.base import ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
-from rlsh.sandbox.worker.launch import ENVIRONMENT, UID_INSIDE
+from rlsh.sandbox.base import Closing, ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.worker.launch import ENVIRONMENT, UID_INSIDE, unfit
 from rlsh.sandbox.worker.output import Capture
 from rlsh.sandbox.worker.tree import FIXTURE_NS, MIB, Refused
 from rlsh.sandbox.worker.tree import components as split_path
@@ -44,7 +43,6 @@ GRACE_S = 60.0  # for an engine to do what it is asked; then it counts as hung
 KEEPER_UID = 65_534
 KEEPER_PROCESSES = 3  # the keeper, the shell that waits for the candidate's, and one to spare for the next `exec`
 KILLED = 128 + 9
-ARGUMENT_BYTES = 128 << 10  # Linux' MAX_ARG_STRLEN, the terminating NUL included
 CHUNK = 1 << 16
 TAR_BYTES = 3 * 512  # of archive per node beside its content: header, padding, a long name
 PASSED_ON = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST")
@@ -391,7 +389,7 @@ def find_engine() -> Path:
     raise SandboxError(f"no container engine answers ({'; '.join(seen)}): {advice}")
 
 
-class ContainerWorkspace:
+class ContainerWorkspace(Closing):
     """A tree in one container's `/work`, and that container. It lives until `close`."""
 
     def __init__(self, engine: Path, image: str, limits: Limits) -> None:
@@ -438,9 +436,8 @@ class ContainerWorkspace:
     def exec(self, command: str) -> ExecResult:
         """Run `bash -c command`, then end all it started and empty `/tmp`. Errors: SandboxError, the host's only."""
         script = command.encode("utf-8", "surrogatepass")
-        if len(script) >= ARGUMENT_BYTES or STARTED in script:
-            why = "command holds a NUL byte" if STARTED in script else "argument list too long"
-            return ExecResult(b"", f"bash: {why}\n".encode(), 126)
+        if why := unfit(script):
+            return ExecResult(b"", why, 126)
         stdout, stderr = (Capture(self._limits.output_bytes) for _ in range(2))
         argv, err = candidate_command(self._engine, self.name, command, self._limits), AfterStart(stderr)
         with self._lock:
@@ -494,16 +491,8 @@ class ContainerWorkspace:
         with contextlib.suppress(SandboxError):  # there is none, or its engine is gone: the next start removes it
             call([str(self._engine), "rm", "--force", self.name], self._image)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class ContainerSandbox:
+class ContainerSandbox(Closing):
     """A source of containers. Its start removes those that killed trainers on this machine have left."""
 
     def __init__(self, engine: Path, image: str = IMAGE) -> None:
@@ -539,11 +528,3 @@ class ContainerSandbox:
             self._closed = True
             for workspace in self._workspaces:
                 workspace.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -20,16 +20,22 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any
 
-from rlsh.sandbox.base import ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.base import (
+    Closing,
+    ExecResult,
+    Kind,
+    Limits,
+    SandboxError,
+    WorkspaceError,
+    WorkspaceFileNotFoundError,
+)
 from rlsh.sandbox.worker.seccomp import filter_program
 from rlsh.types import Entry, Tree
 
 WORKER = Path(__file__).with_name("worker")
 PACKAGE = Path(__file__).parents[1]
-Kind = Literal["warm", "cold"]  # how a worker starts a command
 BWRAP_OLDEST = (0, 8)  # the first with --disable-userns
 GRACE_S = 30.0  # beyond a command's own wall clock, then the worker counts as hung
 
@@ -70,8 +76,11 @@ def unshare_argv() -> list[str]:
     return ["unshare", *user, "--mount", "--propagation", "private", "--"]
 
 
-def worker_argv(kind: Kind, bwrap: Path) -> list[str]:
-    """The command line of a worker. Raises SandboxError where no seccomp filter is known for this machine."""
+def worker_argv(bwrap: Path | None) -> list[str]:
+    """The command line of a worker, which without a bwrap forks into namespaces itself.
+
+    Raises SandboxError where no seccomp filter is known for this machine.
+    """
     # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
     here = [Path.cwd()] if len(Path.cwd().parts) > 3 else []  # not /usr/bin itself
     hidden = [str(path) for path in (PACKAGE, *here) if path.is_relative_to("/usr")]
@@ -80,19 +89,19 @@ def worker_argv(kind: Kind, bwrap: Path) -> list[str]:
         program = base64.b64encode(filter_program(os.uname().machine)).decode()
     except KeyError as error:
         raise SandboxError(f"no seccomp filter for a machine of kind {error}; known are x86_64 and aarch64") from None
-    return [*unshare_argv(), *python, str(os.getpid()), kind, str(bwrap), program, *hidden]
+    return [*unshare_argv(), *python, str(os.getpid()), program, str(bwrap or ""), *hidden]
 
 
 class Worker:
     """One worker process and the socket to it."""
 
-    def __init__(self, kind: Kind, bwrap: Path) -> None:
+    def __init__(self, bwrap: Path | None) -> None:
         self.lock = threading.Lock()
         self.workspaces = 0
         self.socket, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                worker_argv(kind, bwrap),
+                worker_argv(bwrap),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,  # stderr stays ours: a worker writes there only what is a bug
                 env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
@@ -173,7 +182,7 @@ class Worker:
             self.socket.close()
 
 
-class LinuxWorkspace:
+class LinuxWorkspace(Closing):
     """A tree in one worker's private tmpfs. It lives until `close`, or as long as its worker."""
 
     def __init__(self, worker: Worker, number: int, limits: Limits) -> None:
@@ -208,16 +217,8 @@ class LinuxWorkspace:
             with contextlib.suppress(SandboxError):  # the worker is gone, and so is the tree
                 self._ask("close")
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class LinuxSandbox:
+class LinuxSandbox(Closing):
     """`workers` processes, started when first needed and replaced when they died.
 
     Four per CPU by default: each open workspace is a mount, and a command starts more slowly the more of them its
@@ -226,8 +227,7 @@ class LinuxSandbox:
 
     def __init__(self, kind: Kind, workers: int | None = None, bwrap: Path | None = None) -> None:
         """`bwrap` is looked for where it is needed and not given. Raises SandboxError where there is none."""
-        self._kind = kind
-        self._bwrap = bwrap or (find_bwrap() if kind == "cold" else Path("bwrap"))
+        self._bwrap = (bwrap or find_bwrap()) if kind == "cold" else None
         self._slots: list[Worker | None] = [None] * (workers or 4 * (os.cpu_count() or 1))
         self._lock = threading.Lock()
         self._closed = False
@@ -263,7 +263,7 @@ class LinuxSandbox:
             if worker is None or not worker.alive:
                 if worker is not None:
                     worker.close()
-                worker = self._slots[index] = Worker(self._kind, self._bwrap)
+                worker = self._slots[index] = Worker(self._bwrap)
             worker.workspaces += 1
             return worker
 
@@ -274,11 +274,3 @@ class LinuxSandbox:
                 if worker is not None:
                     worker.close()
             self._slots.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
-from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.sandbox.container import ContainerSandbox, find_engine
+from rlsh.sandbox.base import Backend, Limits, Sandbox, SandboxError
 from rlsh.sandbox.linux import LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
 
-Backend = Literal["warm", "cold", "container"]  # in the order in which they are tried
+if TYPE_CHECKING:
+    from rlsh.sandbox.container import ContainerSandbox
+
 CONTAINER = "run rlsh in a Linux container or virtual machine"
 SELF_TEST = """
 echo "uid $(id -u)"
@@ -105,26 +106,36 @@ def probe_unshare() -> Rung:
 
 
 def probe_bwrap() -> Rung:
-    try:
+    def describe() -> str:
         bwrap = find_bwrap()
-    except SandboxError as error:
-        verdict, _, way_out = str(error).partition(": ")
-        return Rung("bwrap", False, verdict, way_out)
-    return Rung("bwrap", True, f"{'.'.join(map(str, bwrap_version(bwrap)))} at {bwrap}")
+        return f"{'.'.join(map(str, bwrap_version(bwrap)))} at {bwrap}"
+
+    return found("bwrap", describe)
 
 
 def probe_engine() -> Rung:
+    from rlsh.sandbox.container import find_engine
+
+    return found("engine", lambda: f"{find_engine()} answers")
+
+
+def found(name: str, describe: Callable[[], str]) -> Rung:
+    """A rung that holds where `describe` finds what it describes."""
     try:
-        engine = find_engine()
+        return Rung(name, True, describe())
     except SandboxError as error:
         verdict, _, way_out = str(error).rpartition(": ")
-        return Rung("engine", False, verdict, way_out)
-    return Rung("engine", True, f"{engine} answers")
+        return Rung(name, False, verdict, way_out)
 
 
 def make(kind: Backend, workers: int | None = None) -> LinuxSandbox | ContainerSandbox:
     """Raises SandboxError where it is known beforehand that there is none of this kind."""
-    return ContainerSandbox(find_engine()) if kind == "container" else LinuxSandbox(kind, workers)
+    if kind != "container":
+        return LinuxSandbox(kind, workers)
+    # imported where there is an engine: it takes longer than the rest of the command line
+    from rlsh.sandbox.container import ContainerSandbox, find_engine
+
+    return ContainerSandbox(find_engine())
 
 
 def probe_run(kind: Backend) -> Rung:

@@ -9,16 +9,16 @@ import os
 import signal
 import struct
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC = 1, 2, 4, 8, 32, 4096, 16384  # <sys/mount.h>
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 2, 4, 8, 4096, 16384  # <sys/mount.h>
 MNT_DETACH = 2
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, AT_RECURSIVE, AT_FDCWD = 1, 2, 0x8000, -100  # <linux/mount.h>, <fcntl.h>
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38  # <sys/prctl.h>
 PR_SET_DUMPABLE, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 4, 22, 2
 CLONE_NEW = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000  # all of <sched.h>
 CAP_LAST = 40  # CAP_CHECKPOINT_RESTORE; later ones are refused with EINVAL where the kernel has fewer
-SYS = {  # of the machines that a seccomp filter is known for: pivot_root, capset, mount_setattr, clone
-    "x86_64": (155, 126, 442, 56),
-    "aarch64": (41, 91, 442, 220),
+SYS = {  # of the machines that a seccomp filter is known for
+    "x86_64": {"pivot_root": 155, "capset": 126, "mount_setattr": 442, "clone": 56},
+    "aarch64": {"pivot_root": 41, "capset": 91, "mount_setattr": 442, "clone": 220},
 }
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -49,13 +49,12 @@ def unmount(target: str) -> None:
 
 
 def syscall(name: str, *arguments: object) -> int:
-    number = SYS[os.uname().machine][("pivot_root", "capset", "mount_setattr", "clone").index(name)]
-    return check(LIBC.syscall(number, *arguments), name)
+    return check(LIBC.syscall(SYS[os.uname().machine][name], *arguments), name)
 
 
-def make_read_only(target: str, *, recursive: bool, nosuid: bool = True) -> None:
+def make_read_only(target: str, *, recursive: bool) -> None:
     """The mount at `target`, and all below it where `recursive`; needs Linux 5.12."""
-    attributes = struct.pack("=QQQQ", MOUNT_ATTR_RDONLY | (MOUNT_ATTR_NOSUID if nosuid else 0), 0, 0, 0)
+    attributes = struct.pack("=QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
     flags = AT_RECURSIVE if recursive else 0
     syscall("mount_setattr", AT_FDCWD, os.fsencode(target), flags, attributes, ctypes.c_size_t(len(attributes)))
 

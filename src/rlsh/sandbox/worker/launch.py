@@ -8,7 +8,7 @@ then holds the namespace until the worker has looked at what is left in it.
 is executed but the command's own shell, nothing is parsed, and that is most of what a start costs.
 """
 
-# ruff: noqa: PTH102, PTH112, PTH114, PTH115, PTH123, PTH208, PTH211
+# ruff: noqa: PTH102, PTH112, PTH114, PTH115, PTH123, PTH211
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from rlsh.sandbox.worker import kernel
+from rlsh.sandbox.worker.process import children
 from rlsh.sandbox.worker.tree import MIB, Workspace
 
 UID_INSIDE = 1000
@@ -44,6 +45,7 @@ ETC = {
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # beside /usr
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 HOSTNAME = "sandbox"
+ARGUMENT_BYTES = 128 << 10  # Linux' MAX_ARG_STRLEN, the terminating NUL included
 SHELL = ("bash", "--norc", "--noprofile", "-c")
 STARTED = b"started\n"  # what the first process says before the command runs, then "exit CODE\n"
 STATUS_FD, HOLD_FD, LOWEST_FD = 3, 4, 10  # of the first process; above them, ours
@@ -70,7 +72,6 @@ class Place:
     """What a worker has laid out for its commands, all of it on its private tmpfs."""
 
     base: str
-    bwrap: str
     etc: str
     scratch: str  # holds `tmp` and `shm` while a command runs
     uid: int  # of candidates, in the worker's user namespace
@@ -103,6 +104,13 @@ def rlimits(limits: dict[str, Any], own_processes: int) -> list[tuple[int, int, 
     ]
 
 
+def unfit(script: bytes) -> bytes | None:
+    """What bash would say of a script that no argument can carry."""
+    if b"\0" in script:
+        return b"bash: command holds a NUL byte\n"
+    return b"bash: argument list too long\n" if len(script) >= ARGUMENT_BYTES else None
+
+
 def pipe() -> tuple[int, int]:
     """Ends that are numbered above all that a first process is given by number."""
     ends = os.pipe()
@@ -130,25 +138,13 @@ def prepare(streams: Streams) -> None:
         signal.signal(signum, signal.SIG_DFL)
 
 
-def children(pid: int) -> list[int]:
-    """Of all threads of `pid`; none where it is gone, or where the kernel keeps no such list."""
-    found: list[int] = []
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children") as file:
-                found += map(int, file.read().split())
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return found
-
-
 class Cold:
     """A fresh bwrap for every command."""
 
     own_processes = 2  # bwrap's monitor and the first process
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, place: Place, bwrap: str) -> None:
+        self.place, self.bwrap = place, bwrap
 
     def options(self, workspace: Workspace) -> list[str]:
         namespaces = ["user", "ipc", "pid", "net", "uts"]
@@ -200,7 +196,7 @@ class Cold:
                 os.setresgid(self.place.uid, self.place.uid, self.place.uid)
                 os.setresuid(self.place.uid, self.place.uid, self.place.uid)
             argv = ["bwrap", "--args", str(inherited[0]), "--", "sh", "-c", INIT, "sh"]
-            os.execve(self.place.bwrap, [*map(os.fsencode, argv), script], ENVIRONMENT)
+            os.execve(self.bwrap, [*map(os.fsencode, argv), script], ENVIRONMENT)
         except BaseException as error:
             os.write(2, f"cannot start bwrap: {error}".encode())
         finally:
@@ -276,7 +272,6 @@ class Warm:
 
     def become_first(self, workspace: Workspace, script: bytes, streams: Streams, go: int) -> NoReturn:
         """The forked child: namespaces furnished, privileges dropped, the command started, its end told."""
-        status = STATUS_FD
         try:
             if os.read(go, 1) != b"g":
                 os._exit(127)
@@ -294,16 +289,16 @@ class Warm:
             os.setsid()
             kernel.load_filter(self.place.seccomp)
             os.closerange(HOLD_FD + 1, 1 << 20)
-            for fd in (status, HOLD_FD):
+            for fd in (STATUS_FD, HOLD_FD):
                 os.set_inheritable(fd, False)
             for name, soft, hard in rlimits(workspace.limits, self.own_processes):
                 resource.setrlimit(name, (soft, hard))
-            os.write(status, STARTED)
+            os.write(STATUS_FD, STARTED)
             # spawned, not forked: our memory, which is the worker's, is not even copied
             argv = [*map(os.fsencode, SHELL), script]
             _, code = os.waitpid(os.posix_spawnp(SHELL[0], argv, ENVIRONMENT), 0)
             exit_code = os.waitstatus_to_exitcode(code)
-            os.write(status, b"exit %d\n" % (exit_code if exit_code >= 0 else 128 - exit_code))
+            os.write(STATUS_FD, b"exit %d\n" % (exit_code if exit_code >= 0 else 128 - exit_code))
             os.read(HOLD_FD, 1)
         except BaseException as error:
             os.write(2, f"cannot make a sandbox: {error}".encode())

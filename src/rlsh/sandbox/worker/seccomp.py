@@ -56,9 +56,8 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
 def filter_program(machine: str) -> bytes:
     """The filter for `machine` as os.uname() names it. Raises KeyError where it is not known."""
-    column = ("x86_64", "aarch64").index(machine) if machine in AUDIT_ARCH else None
-    if column is None:
-        raise KeyError(machine)
+    architecture = AUDIT_ARCH[machine]
+    column = list(AUDIT_ARCH).index(machine)
     out: list[tuple[int, int, int, int]] = []
 
     def refuse(condition: int, value: int, code: int) -> None:
@@ -69,7 +68,7 @@ def filter_program(machine: str) -> bytes:
         out.append((JUMP_EQUAL, 0, len(body), number))
         out.extend(body)
 
-    out += [(LOAD, 0, 0, ARCHITECTURE), (JUMP_EQUAL, 1, 0, AUDIT_ARCH[machine]), (RETURN, 0, 0, KILL)]
+    out += [(LOAD, 0, 0, ARCHITECTURE), (JUMP_EQUAL, 1, 0, architecture), (RETURN, 0, 0, KILL)]
     out.append((LOAD, 0, 0, NUMBER))
     if machine == "x86_64":
         refuse(JUMP_GREATER_OR_EQUAL, X32, errno.ENOSYS)

@@ -5,12 +5,12 @@ It runs in a mount namespace of its own. Everything it makes (the workspaces, a 
 leaves nothing behind: the kernel drops the namespace with its last process. Single-threaded on purpose: the signal
 of a parent's death follows the *thread* that started a command, and only a single thread may fork without exec.
 
-    unshare --mount --propagation private -- python -I -S -X utf8 worker/ PARENT_PID warm|cold BWRAP FILTER [HIDDEN...]
+    unshare --mount --propagation private -- python -I -S -X utf8 worker/ PARENT_PID FILTER BWRAP [HIDDEN...]
 
 Requests and replies go over the socket at fd 0: four bytes of length (big-endian), then JSON; bytes travel as
 base64. A reply is `{"ok": value}` or `{"error": kind, "message": text}` with kind "missing" or "path" (the
 caller or the candidate asked for something impossible) or "host" (the machine failed). The first message is
-an unasked reply: the set-up's. FILTER is the seccomp program, in base64.
+an unasked reply: the set-up's. FILTER is the seccomp program, in base64; without a BWRAP the worker forks.
 """
 
 # ruff: noqa: PTH100, PTH101, PTH102, PTH103, PTH110, PTH112, PTH115, PTH120, PTH123
@@ -33,15 +33,14 @@ from io import FileIO
 from typing import Any
 
 from rlsh.sandbox.worker import kernel
-from rlsh.sandbox.worker.launch import ETC, STARTED, SYSTEM, Cold, Launcher, Place, Streams, Warm, children, pipe
+from rlsh.sandbox.worker.launch import ETC, STARTED, SYSTEM, Cold, Launcher, Place, Streams, Warm, pipe, unfit
 from rlsh.sandbox.worker.output import Capture
+from rlsh.sandbox.worker.process import below, left_over, memory_kib, reap_all
 from rlsh.sandbox.worker.tree import Refused, Workspace, encode, tree_faults, write_all
 
 UID_HOST_FIRST, UID_HOST_COUNT = 64_000, 1_024  # below 65,536, so that a rootless container has them too
-ARGUMENT_BYTES = 128 << 10  # Linux' MAX_ARG_STRLEN, the terminating NUL included
 CHUNK = 1 << 16
 TICK_S = 0.02  # between two looks at a command's memory
-SETTLE_S = 0.005  # what ends by itself within this is no process left behind: `head -1 <(seq 9)` has one for a moment
 
 
 class HostFault(Exception):
@@ -84,70 +83,10 @@ def outcome(stdout: bytes, stderr: bytes, code: int, *, timed_out: bool = False,
     }
 
 
-def reap_all(pid: int) -> int:
-    """Kill and wait for what is left of `pid` and of its orphans, which become ours. Its exit code, or -signal.
-
-    A namespace's first process is reported dead only after all others in it, so nothing outlives this call. Killing
-    by hand covers a bwrap that died before it said what its children inherit; where the kernel keeps no list of
-    children, the death signal is all there is.
-    """
-    code = 0
-    while True:
-        for child in children(os.getpid()):
-            os.kill(child, signal.SIGKILL)
-        try:
-            died, status = os.waitpid(-1, 0)
-        except ChildProcessError:
-            return code
-        if died == pid:
-            code = os.waitstatus_to_exitcode(status)
-
-
-def below(pid: int) -> list[int]:
-    """All processes that come from `pid`."""
-    found, stack = [], [pid]
-    while stack:
-        inner = children(stack.pop())
-        found += inner
-        stack += inner
-    return found
-
-
-def is_zombie(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b") ")[2][:1] in b"ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def left_over(first: int | None) -> int:
-    """How many processes of the command are still there although it has ended, its first process apart."""
-    if first is None:
-        return 0
-    if found := [pid for pid in below(first) if not is_zombie(pid)]:
-        time.sleep(SETTLE_S)
-        found = [pid for pid in below(first) if not is_zombie(pid)]
-    return len(found)
-
-
-def memory_kib(pids: list[int]) -> int:
-    """Anonymous and shared memory that these have in use; what several share counts for each."""
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/status", "rb") as file:
-            for line in file:
-                if line.startswith((b"RssAnon:", b"RssShmem:")):
-                    total += int(line.split()[1])
-    return total
-
-
 class Worker:
     """All state of the process: the socket, the private mounts, the open workspaces."""
 
-    def __init__(
-        self, control: int, parent: int, kind: str, bwrap: str, seccomp: bytes, hidden: tuple[str, ...]
-    ) -> None:
+    def __init__(self, control: int, parent: int, seccomp: bytes, bwrap: str, hidden: tuple[str, ...]) -> None:
         self.control = control
         self.parent = os.pidfd_open(parent)  # a socket's end may live on in a forked sibling; this cannot
         if os.getppid() != parent:
@@ -162,20 +101,19 @@ class Worker:
         kernel.hide_arguments(b"init")
         os.umask(0o022)
         source = os.path.dirname(os.path.abspath(__file__))
-        base = mount_point(sys.base_prefix, bwrap, source)
-        shed_mounts("/proc", "/etc", base, sys.base_prefix, bwrap, source)
+        needed = [sys.base_prefix, source, *([bwrap] if bwrap else [])]
+        base = mount_point(*needed)
+        shed_mounts("/proc", "/etc", base, *needed)
         kernel.mount_tmpfs(base, "size=16m,mode=711")
         etc = f"{base}/etc"
         make_etc(etc)
-        installed = install_bwrap(bwrap, base) if kind == "cold" else ""
-        self.place = Place(base, installed, etc, f"{base}/scratch", uid, hidden, seccomp)
-        self.launcher: Launcher = Cold(self.place) if kind == "cold" else Warm(self.place)
+        self.place = Place(base, etc, f"{base}/scratch", uid, hidden, seccomp)
+        self.launcher: Launcher = Cold(self.place, install_bwrap(bwrap, base)) if bwrap else Warm(self.place)
 
     def exec(self, workspace: Workspace, command: str) -> dict[str, Any]:
         script = command.encode("utf-8", "surrogatepass")
-        if len(script) >= ARGUMENT_BYTES or b"\0" in script:
-            why = "command holds a NUL byte" if b"\0" in script else "argument list too long"
-            return outcome(b"", f"bash: {why}\n".encode(), 126)
+        if why := unfit(script):
+            return outcome(b"", why, 126)
         os.chmod(workspace.root, 0o755)
         limits = workspace.limits
         with self.scratch_tmpfs(limits), contextlib.ExitStack() as stack:
@@ -402,12 +340,12 @@ def send(fd: int, reply: dict[str, Any]) -> None:
 def main() -> None:
     control = os.dup(0)  # not inheritable
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    parent, kind, bwrap, seccomp, *hidden = sys.argv[1:]
+    parent, seccomp, bwrap, *hidden = sys.argv[1:]
     try:
-        worker = Worker(control, int(parent), kind, bwrap, base64.b64decode(seccomp), tuple(hidden))
+        worker = Worker(control, int(parent), base64.b64decode(seccomp), bwrap, tuple(hidden))
     except (HostFault, OSError) as error:
         send(control, {"error": "host", "message": str(error)})
         return
     with contextlib.suppress(Orphaned, ConnectionError):  # a killed parent resets the socket it had not read
-        send(control, {"ok": worker.count})
+        send(control, {"ok": None})
         worker.serve()
