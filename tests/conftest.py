@@ -7,8 +7,9 @@ import pytest
 from rlsh.env.build import build_tasks, record
 from rlsh.sandbox.base import Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
+from rlsh.tasks.checks import ShellCheck
 from rlsh.tasks.families import FAMILIES
-from rlsh.tasks.task import Hidden, Task
+from rlsh.tasks.task import Task
 from rlsh.types import Entry, ToolCall
 
 
@@ -42,7 +43,7 @@ def make_task(sandbox: Sandbox) -> Callable[..., Task]:
         hidden: Mapping[str, str],
         *,
         broken: str = "false",
-        checks: tuple[str, ...] = ("stdout", "tree"),
+        compare: tuple[str, ...] = ("stdout", "tree"),
         family: str = "numeric_sort",
         set: str = "reward_only",
     ) -> Task:
@@ -59,8 +60,7 @@ def make_task(sandbox: Sandbox) -> Callable[..., Task]:
             broken=broken,
             error="",
             files=tree(visible),
-            checks=checks,  # type: ignore[arg-type]
-            hidden=Hidden(tree(hidden), b"", 0, {}),
+            checks=(ShellCheck(tree(hidden), compare),),  # type: ignore[arg-type]
             reference=(ToolCall("exec", {"command": reference}),),
         )
         return record(drawn, sandbox)

@@ -6,7 +6,8 @@ from collections import Counter
 
 import torch
 
-from rlsh.tasks.task import Hidden, Task, with_id
+from rlsh.tasks.checks import WorkspaceCheck
+from rlsh.tasks.task import Task, with_id
 from rlsh.trainers.grpo import FLOOR, UpdateStats, followed, pick_tasks, step_record
 from rlsh.types import StopReason, ToolCall, Trajectory, Verdict
 
@@ -85,10 +86,9 @@ def test_a_step_without_a_trained_token_has_rates_of_zero():
 
 def tasks_of(**families):
     """Tasks of each family, as many as named."""
-    empty = Hidden({}, b"", 0, {})
     reference = (ToolCall("exec", {"command": "true"}),)
     return [
-        with_id(Task("", family, "demonstrated", "train", n, "", "", "", {}, ("stdout",), empty, reference))
+        with_id(Task("", family, "demonstrated", "train", n, "", "", "", {}, (WorkspaceCheck(),), reference))
         for family, count in families.items()
         for n in range(count)
     ]
