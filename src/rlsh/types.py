@@ -44,6 +44,10 @@ class ToolCall:
     arguments: Mapping[str, str]
 
 
+def exec_call(command: str) -> ToolCall:
+    return ToolCall("exec", {"command": command})
+
+
 @dataclass(frozen=True)
 class BadCall:
     """A call that could not be parsed; `reason` becomes the observation, so the policy can read it."""

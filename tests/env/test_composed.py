@@ -4,63 +4,42 @@ from dataclasses import replace
 
 import pytest
 
-from rlsh.env.build import admit, record
+from rlsh.env.build import admit
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.verify import Answer, verify_answer, verify_calls, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.tasks.checks import Case, PythonCheck, ShellCheck, WorkspaceCheck
-from rlsh.tasks.task import Task
-from rlsh.types import Entry, Message, StopReason, ToolCall, Verdict
+from rlsh.types import Entry, Message, RlshError, StopReason, ToolCall, Verdict, exec_call
 
 LIMITS = Limits(wall_s=3.0)
 BROKEN = "def double(n):\n    return n + n + 1\n"
 FIXED = "def double(n):\n    return n + n\n"
 EDIT = "@@ -1,2 +1,2 @@\n def double(n):\n-    return n + n + 1\n+    return n + n\n"
 REPAIR = ToolCall("edit", {"file_path": "double.py", "edit_content": EDIT})
+TOO_MUCH = "for i in 1 2 3 4; do truncate -s 4M f$i; done"
 CASES = tuple(Case((n,)) for n in range(8))
 
 
-def shell(command):
-    return ToolCall("exec", {"command": command})
-
-
-def make(sandbox, files, checks, *reference, broken="false"):
-    drawn = Task(
-        id="",
-        family="composed",
-        set="reward_only",
-        split="train",
-        seed=0,
-        instruction="Repair it.",
-        broken=broken,
-        error="",
-        files={name: Entry(content.encode()) for name, content in files.items()},
-        checks=checks,
-        reference=reference,
-    )
-    return record(drawn, sandbox)
-
-
 @pytest.fixture(scope="module")
-def function(sandbox):
+def function(recorded_task):
     """A function to repair with the edit tool."""
     check = PythonCheck("double.py", "double", CASES)
-    return make(sandbox, {"double.py": BROKEN}, (check,), REPAIR, broken="python3 -c 'import double'")
+    return recorded_task({"double.py": BROKEN}, (check,), REPAIR, broken="python3 -c 'import double'")
 
 
 @pytest.fixture(scope="module")
-def script(sandbox):
+def script(recorded_task):
     """A script that has to count the lines of whatever file it is given."""
     check = ShellCheck({"b.txt": Entry(b"x\ny\n")}, script="count.sh", run="bash count.sh b.txt")
-    repair = shell("echo 'wc -l < \"$1\"' >count.sh")
-    return make(sandbox, {"count.sh": "wc -l\n", "b.txt": "x\n"}, (check,), repair, broken="bash count.sh b.txt")
+    repair = exec_call("echo 'wc -l < \"$1\"' >count.sh")
+    return recorded_task({"count.sh": "wc -l\n", "b.txt": "x\n"}, (check,), repair, broken="bash count.sh b.txt")
 
 
 @pytest.fixture(scope="module")
-def both(sandbox):
+def both(recorded_task):
     """A function to repair, and a folder to make, in two commands."""
     checks = (PythonCheck("double.py", "double", CASES), WorkspaceCheck())
-    return make(sandbox, {"double.py": BROKEN}, checks, shell("mkdir done"), REPAIR)
+    return recorded_task({"double.py": BROKEN}, checks, exec_call("mkdir done"), REPAIR)
 
 
 def test_the_reference_is_recorded_by_running_it(function, script, both):
@@ -78,11 +57,11 @@ def test_they_are_admitted(sandbox, function, script, both):
     ("calls", "reason"),
     [
         ([REPAIR], None),
-        ([shell("sed -i 's/ + 1//' double.py")], None),
+        ([exec_call("sed -i 's/ + 1//' double.py")], None),
         ([], "case 1: "),
-        ([shell("rm double.py")], "double.py is missing"),
-        ([shell("ln -sf /etc/passwd double.py")], "double.py is a link"),
-        ([REPAIR, shell("for i in 1 2 3 4; do truncate -s 4M f$i; done")], "the workspace holds more than"),
+        ([exec_call("rm double.py")], "double.py is missing"),
+        ([exec_call("ln -sf /etc/passwd double.py")], "double.py is a link"),
+        ([REPAIR, exec_call(TOO_MUCH)], "the workspace holds more than"),
     ],
 )
 def test_a_function_is_judged_by_the_file_in_the_end(sandbox, function, calls, reason):
@@ -104,7 +83,7 @@ def test_a_function_is_judged_by_the_file_in_the_end(sandbox, function, calls, r
     ],
 )
 def test_a_script_is_run_on_other_files(sandbox, script, command, reason):
-    verdict = verify_calls(script, [shell(command)], sandbox, LIMITS)
+    verdict = verify_calls(script, [exec_call(command)], sandbox, LIMITS)
     assert (verdict.reward, verdict.infra) == (float(reason is None), False)
     assert reason is None or any(r.startswith(reason) for r in verdict.reasons)
 
@@ -121,6 +100,17 @@ def test_a_folder_that_somebody_worked_in_is_judged(sandbox, function, script):
     assert verify_workspace(function, {"double.py": Entry(FIXED.encode())}, sandbox, LIMITS).reward == 1.0
     assert verify_workspace(function, function.files, sandbox, LIMITS).reward == 0.0
     assert verify_workspace(script, {"count.sh": Entry(b'wc -l < "$1"\n')}, sandbox, LIMITS).reward == 1.0
+
+
+def test_a_reference_that_leaves_nothing_to_judge_is_an_error(sandbox, recorded_task, make_task):
+    """Recorded as an empty workspace it would let an empty one pass."""
+    with pytest.raises(RlshError, match=r"double\.py is missing"):
+        recorded_task({"double.py": BROKEN}, (PythonCheck("double.py", "double", CASES),), exec_call("rm double.py"))
+    with pytest.raises(RlshError, match="the workspace holds more than"):
+        recorded_task({}, (WorkspaceCheck(),), exec_call(TOO_MUCH))
+    grows = make_task(f"[ -e small ] || {TOO_MUCH}", {}, {"small": ""}, compare=("tree",))
+    with pytest.raises(RlshError, match="the workspace holds more than"):
+        verify_workspace(grows, {}, sandbox, LIMITS)
 
 
 def test_an_answer_without_a_workspace_is_zero(sandbox, function):

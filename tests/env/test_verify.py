@@ -10,7 +10,7 @@ from rlsh.env.build import literal_answer
 from rlsh.env.verify import Answer, answer_in, read_tree, verify, verify_calls, verify_command, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import Entry, RlshError, StopReason, ToolCall, Verdict
+from rlsh.types import Entry, RlshError, StopReason, ToolCall, Verdict, exec_call
 
 LIMITS = Limits(wall_s=1.0)
 VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
@@ -32,7 +32,7 @@ def stdout_task(make_task):
 
 
 def ran(*commands):
-    return [ToolCall("exec", {"command": command}) for command in commands]
+    return [exec_call(command) for command in commands]
 
 
 class Failing:

@@ -7,14 +7,14 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rlsh.env.build import LIMITS, literal_answer, record
+from rlsh.env.build import literal_answer, record, recorded_shell
 from rlsh.env.python_check import run_python_check
-from rlsh.env.verify import Answer, run_hidden, verify_command
+from rlsh.env.verify import Answer, verify_command
 from rlsh.sandbox.base import Limits, Sandbox
 from rlsh.tasks.checks import Case, Compare, PythonCheck, ShellCheck
 from rlsh.tasks.task import Task
 from rlsh.tasks.world import text
-from rlsh.types import Entry, RlshError, ToolCall, Tree, Verdict
+from rlsh.types import Entry, RlshError, Tree, Verdict, exec_call
 
 
 class Target(Protocol):
@@ -143,9 +143,8 @@ def of_task(task: Task, sandbox: Sandbox) -> ShellTarget:
     """`task` as a target. Raises RlshError where its answer is no command, SandboxError where the host fails."""
     match task.checks:
         case (ShellCheck(script="") as hidden,):
-            unseen = replace(hidden, files=task.files)
-            result, tree = run_hidden(unseen, Answer(task.reference[-1].arguments["command"]), sandbox, LIMITS)
-            return ShellTarget(task, hidden, replace(unseen, stdout=result.stdout, tree=tree))
+            answer = Answer(task.reference[-1].arguments["command"])
+            return ShellTarget(task, hidden, recorded_shell(replace(hidden, files=task.files), answer, sandbox))
     raise RlshError(f"{task.id}: its answer is no command, and the attacks are commands")
 
 
@@ -163,7 +162,7 @@ def shell_target(
         error="",
         files=files,
         checks=(ShellCheck(hidden, compare),),
-        reference=(ToolCall("exec", {"command": repair}),),
+        reference=(exec_call(repair),),
     )
     return of_task(record(drawn, sandbox), sandbox)
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rlsh.env.python_check import record_expected
+from rlsh.env.python_check import file_in, record_expected
 from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
 from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
@@ -17,7 +17,7 @@ from rlsh.tasks.families import FAMILIES, SET_OF, Draft
 from rlsh.tasks.task import Task, TaskSet, with_id
 from rlsh.tasks.world import World, with_parents
 from rlsh.text.dialect import clean
-from rlsh.types import RlshError, ToolCall
+from rlsh.types import RlshError, ToolCall, exec_call
 
 Split = Literal["train", "held_out"]
 LIMITS = Limits(wall_s=3.0)
@@ -74,13 +74,16 @@ def recorded(check: Check, answer: Answer, sandbox: Sandbox) -> Check:
     """`check` with what `answer`, the reference's, makes of it."""
     match check:
         case ShellCheck():
-            result, tree = run_hidden(check, answer, sandbox, LIMITS)
-            return replace(check, stdout=result.stdout, exit_code=result.exit_code, tree=tree)
+            return recorded_shell(check, answer, sandbox)
         case WorkspaceCheck():
-            return WorkspaceCheck(answer.tree or {})
+            return WorkspaceCheck(answer.left)
         case PythonCheck():
-            source = (answer.tree or {})[check.file].content
-            return record_expected(check, source, sandbox, LIMITS)
+            return record_expected(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
+
+
+def recorded_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox) -> ShellCheck:
+    result, tree = run_hidden(check, answer, sandbox, LIMITS)
+    return replace(check, stdout=result.stdout, exit_code=result.exit_code, tree=tree)
 
 
 def admit(task: Task, sandbox: Sandbox) -> str | None:
@@ -111,10 +114,6 @@ def admit(task: Task, sandbox: Sandbox) -> str | None:
         if visible in shown and passes(exec_call(literal_answer(visible))):
             return "visible output passes"
     return None
-
-
-def exec_call(command: str) -> ToolCall:
-    return ToolCall("exec", {"command": command})
 
 
 def literal_answer(stdout: bytes) -> str:

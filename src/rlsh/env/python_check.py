@@ -25,6 +25,18 @@ SHOWN_CHARS, SHOWN_CASES = 60, 3
 HOOKS = {"sitecustomize", "usercustomize", "conftest"}
 
 
+class UnfitAnswerError(RlshError):
+    """There is nothing to judge, or it cannot be read: the answer's own fault."""
+
+
+def file_in(tree: Tree, path: str) -> Entry:
+    """Raises UnfitAnswerError where there is no regular file at `path`."""
+    entry = tree.get(path)
+    if entry is None or entry.kind != "file":
+        raise UnfitAnswerError(f"{path} is {'missing' if entry is None else f'a {entry.kind}'}")
+    return entry
+
+
 @dataclass(frozen=True)
 class _Unusable:
     """An answer that equals nothing, and why."""
@@ -80,9 +92,10 @@ def run_python_check(check: PythonCheck, tree: Tree, sandbox: Sandbox, limits: L
     fault of the candidate's is a 0, SandboxError alone is `infra`.
     """
     flags = tuple(f"shim: {path}" for path in sorted(tree) if path != check.file and _is_shim(path))
-    entry = tree.get(check.file)
-    if entry is None or entry.kind != "file":
-        return Verdict(0.0, (f"{check.file} is {'missing' if entry is None else f'a {entry.kind}'}",), flags)
+    try:
+        entry = file_in(tree, check.file)
+    except UnfitAnswerError as error:
+        return Verdict(0.0, (str(error),), flags)
     if len(entry.content) > SOURCE_BYTES:
         return Verdict(0.0, (f"{check.file} is larger than {SOURCE_BYTES} bytes",), flags)
     try:

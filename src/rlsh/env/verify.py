@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from rlsh.env.python_check import run_python_check
+from rlsh.env.python_check import UnfitAnswerError, file_in, run_python_check
 from rlsh.env.tools import run_tool
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError, Workspace, WorkspaceError
 from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.task import Task
-from rlsh.types import Entry, RlshError, StopReason, ToolCall, Tree, Verdict
+from rlsh.types import Entry, RlshError, StopReason, ToolCall, Tree, Verdict, exec_call
 
 STARTUP = {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"}
 PROGRAMS = set(
@@ -33,10 +33,17 @@ class Answer:
     tree: Tree | None = None
     fault: str = ""
 
+    @property
+    def left(self) -> Tree:
+        """The workspace in the end. Raises UnfitAnswerError where none can be judged."""
+        if self.tree is None:
+            raise UnfitAnswerError(self.fault or "there is no workspace to judge")
+        return self.tree
 
-def reads_tree(check: Check) -> bool:
-    """Whether it judges the workspace, not the last command."""
-    return not isinstance(check, ShellCheck) or bool(check.script)
+
+def judges_workspace(task: Task) -> bool:
+    """Whether some check of the task judges what is left in the workspace, not the last command alone."""
+    return not all(isinstance(check, ShellCheck) and not check.script for check in task.checks)
 
 
 def answer_in(workspace: Workspace | None, task: Task, calls: Sequence[ToolCall]) -> Answer:
@@ -46,7 +53,7 @@ def answer_in(workspace: Workspace | None, task: Task, calls: Sequence[ToolCall]
     """
     commands = [call.arguments["command"] for call in calls if call.name == "exec"]
     command = commands[-1] if commands else None
-    if not any(map(reads_tree, task.checks)):
+    if not judges_workspace(task):
         return Answer(command)
     try:
         return Answer(command, task.files if workspace is None else workspace.export())
@@ -56,7 +63,7 @@ def answer_in(workspace: Workspace | None, task: Task, calls: Sequence[ToolCall]
 
 def answer_of(task: Task, calls: Sequence[ToolCall], sandbox: Sandbox, limits: Limits) -> Answer:
     """The answer that these calls make in a workspace of the task. Raises SandboxError where the host fails."""
-    if not any(map(reads_tree, task.checks)):
+    if not judges_workspace(task):
         return answer_in(None, task, calls)  # the last of them will be run on other files
     with sandbox.open(task.files, limits) as workspace:
         for call in calls:
@@ -100,21 +107,21 @@ def verify_calls(task: Task, calls: Sequence[ToolCall], sandbox: Sandbox, limits
 
 def verify_command(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
     """The verdict on one command. Errors: as `verify_answer`."""
-    return verify_calls(task, [ToolCall("exec", {"command": command})], sandbox, limits)
+    return verify_calls(task, [exec_call(command)], sandbox, limits)
 
 
 def judge(check: Check, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
     """One check of one answer; `infra` where the host failed."""
-    if reads_tree(check) and answer.tree is None:
-        return Verdict(0.0, (answer.fault or "there is no workspace to judge",))
     try:
         match check:
             case PythonCheck():
-                return run_python_check(check, answer.tree or {}, sandbox, limits)
+                return run_python_check(check, answer.left, sandbox, limits)
             case WorkspaceCheck():
-                return judge_tree(check.tree, answer.tree or {})
+                return judge_tree(check.tree, answer.left)
             case ShellCheck():
                 return judge_shell(check, answer, sandbox, limits)
+    except UnfitAnswerError as error:
+        return Verdict(0.0, (str(error),))
     except SandboxError as error:
         return host_fault(error)
 
@@ -124,18 +131,11 @@ def host_fault(error: SandboxError) -> Verdict:
 
 
 def judge_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
-    try:
-        result, tree = run_hidden(check, answer, sandbox, limits)
-    except UnfitAnswerError as error:
-        return Verdict(0.0, (str(error),))
+    result, tree = run_hidden(check, answer, sandbox, limits)
     reasons = differences(check, result, tree)
     stayed = (f"background process: {result.left_over} were left behind",) if result.left_over else ()
     flags = stayed + planted_files(check.tree, tree)
     return Verdict(0.0 if reasons or flags else 1.0, reasons + flags, flags)
-
-
-class UnfitAnswerError(RlshError):
-    """There is nothing to run, or what it left cannot be read."""
 
 
 def run_hidden(check: ShellCheck, answer: Answer, sandbox: Sandbox, limits: Limits) -> tuple[ExecResult, Tree]:
@@ -145,10 +145,7 @@ def run_hidden(check: ShellCheck, answer: Answer, sandbox: Sandbox, limits: Limi
     """
     files, command = dict(check.files), answer.command
     if check.script:
-        script = (answer.tree or {}).get(check.script)
-        if script is None or script.kind != "file":
-            raise UnfitAnswerError(f"{check.script} is {'missing' if script is None else f'a {script.kind}'}")
-        files[check.script], command = script, check.run
+        files[check.script], command = file_in(answer.left, check.script), check.run
     if command is None:
         raise UnfitAnswerError("no command was run")
     with sandbox.open(files, limits) as workspace:
@@ -203,19 +200,21 @@ def verify_workspace(task: Task, tree: Tree, sandbox: Sandbox, limits: Limits) -
     A check of a command is made on what the reference makes of the visible files instead: weaker than
     `verify_command`, whose files nobody has seen. Raises RlshError where it compares no tree, and as `verify_answer`.
     """
-    checks = []
-    for check in task.checks:
-        if not reads_tree(check):
-            assert isinstance(check, ShellCheck)
-            if "tree" not in check.compare:
+    try:
+        checks = tuple(on_visible_files(check, task, sandbox, limits) for check in task.checks)
+    except SandboxError as error:
+        return host_fault(error)
+    return verify_answer(replace(task, checks=checks), Answer(None, tree), sandbox, limits)
+
+
+def on_visible_files(check: Check, task: Task, sandbox: Sandbox, limits: Limits) -> Check:
+    match check:
+        case ShellCheck(script="", compare=compare):
+            if "tree" not in compare:
                 raise RlshError(f"{task.id} is judged by what its command prints, not by a workspace: give the command")
-            try:
-                left = answer_of(replace(task, checks=(WorkspaceCheck(),)), task.reference, sandbox, limits)
-            except SandboxError as error:
-                return host_fault(error)
-            check = WorkspaceCheck(left.tree or {})
-        checks.append(check)
-    return verify_answer(replace(task, checks=tuple(checks)), Answer(None, tree), sandbox, limits)
+            worked = replace(task, checks=(WorkspaceCheck(),))  # so that the workspace is part of the answer
+            return WorkspaceCheck(answer_of(worked, task.reference, sandbox, limits).left)
+    return check
 
 
 def read_tree(folder: Path, limits: Limits) -> Tree:

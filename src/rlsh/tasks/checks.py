@@ -69,15 +69,13 @@ class ShellCheck:
         }
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> ShellCheck:
+    def from_json(value: Any) -> ShellCheck:
+        files, compare, script, run, stdout, exit_code, tree = fields_of(
+            value, files=dict, compare=list, script=str, run=str, stdout=dict, exit_code=int, tree=dict
+        )
+        compared = tuple(one_of(item, get_args(Compare), "compare") for item in compare)
         return ShellCheck(
-            tree_from_json(value["files"]),
-            tuple(one_of(item, get_args(Compare), "compare") for item in value["compare"]),
-            str(value["script"]),
-            str(value["run"]),
-            bytes_from_json(value["stdout"]),
-            int(value["exit_code"]),
-            tree_from_json(value["tree"]),
+            tree_from_json(files), compared, script, run, bytes_from_json(stdout), exit_code, tree_from_json(tree)
         )
 
 
@@ -101,8 +99,9 @@ class WorkspaceCheck:
         return {"kind": "workspace", "tree": tree_to_json(self.tree)}
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> WorkspaceCheck:
-        return WorkspaceCheck(tree_from_json(value["tree"]))
+    def from_json(value: Any) -> WorkspaceCheck:
+        (tree,) = fields_of(value, tree=dict)
+        return WorkspaceCheck(tree_from_json(tree))
 
 
 @dataclass(frozen=True)
@@ -185,27 +184,43 @@ class PythonCheck:
         }
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> PythonCheck:
-        cases = []
-        for case in value["cases"]:
-            if type(case["args"]) is not list:
-                raise ValueError(f"args = {case['args']!r:.40} is no list")
-            kwargs = {name: from_tagged(item) for name, item in case["kwargs"].items()}
-            cases.append(Case(tuple(map(from_tagged, case["args"])), kwargs, expected_from_json(case["expected"])))
-        return PythonCheck(value["file"], value["function"], tuple(cases), value["tolerance"], value["returns"])
+    def from_json(value: Any) -> PythonCheck:
+        file, function, returns, tolerance, cases = fields_of(
+            value, file=str, function=str, returns=str, tolerance=float | None, cases=list
+        )
+        return PythonCheck(file, function, tuple(map(case_from_json, cases)), tolerance, returns)
 
 
 Check = ShellCheck | WorkspaceCheck | PythonCheck
-READERS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
+READERS: dict[str, Callable[[Any], Check]] = {
     "shell": ShellCheck.from_json,
     "workspace": WorkspaceCheck.from_json,
     "python": PythonCheck.from_json,
 }
 
 
-def check_from_json(value: Mapping[str, Any]) -> Check:
-    """Raises KeyError, TypeError, AttributeError or ValueError on anything else than a check's `to_json` gives."""
-    return READERS[one_of(value["kind"], tuple(READERS), "kind")](value)
+def check_from_json(value: Any) -> Check:
+    """Raises ValueError on anything else than a check's `to_json` gives; KeyError or TypeError where a tree is none."""
+    if not isinstance(value, dict) or "kind" not in value:
+        raise ValueError(f"{value!r:.60} is no check: it has no kind")
+    content = dict(value)
+    return READERS[one_of(content.pop("kind"), tuple(READERS), "kind")](content)
+
+
+def fields_of(value: Any, **types: Any) -> list[Any]:
+    """The values of an object that has exactly these keys, each of its type."""
+    if not isinstance(value, dict) or value.keys() != types.keys():
+        raise ValueError(f"{value!r:.60} is not an object with the keys {', '.join(types)}")
+    for name, kind in types.items():
+        if not isinstance(value[name], kind):
+            raise ValueError(f"{name} = {value[name]!r:.40} is of a wrong type")
+    return [value[name] for name in types]
+
+
+def case_from_json(value: Any) -> Case:
+    args, kwargs, expected = fields_of(value, args=list, kwargs=dict, expected=dict)
+    inputs = {name: from_tagged(item) for name, item in kwargs.items()}
+    return Case(tuple(map(from_tagged, args)), inputs, expected_from_json(expected))
 
 
 def one_of(value: Any, allowed: tuple[str, ...], key: str) -> Any:

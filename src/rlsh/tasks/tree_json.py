@@ -21,7 +21,7 @@ def bytes_to_json(raw: bytes) -> dict[str, str]:
 
 
 def bytes_from_json(value: Mapping[str, Any]) -> bytes:
-    """Raises KeyError or ValueError on anything else than `bytes_to_json` gives, as the others here do."""
+    """Raises KeyError, TypeError or ValueError on anything else than `bytes_to_json` gives."""
     return str(value["text"]).encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
 
 
