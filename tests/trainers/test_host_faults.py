@@ -73,7 +73,7 @@ def kill_once_running(worker, mark):
 def step(tmp_path, make_task, monkeypatch):
     """Runs one step of GRPO, in which the policy says what `scripts` list for each (task, sample); its folder."""
     tasks = [
-        make_task("sort -n a.txt", {"a.txt": v}, {"a.txt": "200\n30\n4\n"}, broken="sort a.txt", checks=("stdout",))
+        make_task("sort -n a.txt", {"a.txt": v}, {"a.txt": "200\n30\n4\n"}, broken="sort a.txt")
         for v in ("10\n9\n", "11\n2\n")
     ]
     tokenizer = Tokenizer.train(["Sort a.txt by number.\n$ sort a.txt\nexec\nsort -n a.txt\n[exit 0]\n"] * 3, 300)
