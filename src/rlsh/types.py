@@ -94,4 +94,5 @@ class Trajectory:
     stop: StopReason
     turns: int = 0
     seconds: float = 0.0
+    retried: bool = False  # the host failed at a first try, of which nothing is kept
     extra: dict[str, object] = field(default_factory=dict)

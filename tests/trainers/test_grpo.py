@@ -27,7 +27,7 @@ EPISODES = [
     episode("a", 1.0, 10, 4),
     episode("a", 0.0, 12, 6, stop=StopReason.TURNS, turns=4, flags=("fork bomb", "wrote outside")),
     episode("b", 1.0, 14, 8, set="reward_only", turns=3),
-    episode("b", 1.0, 16, 5, set="reward_only", turns=1),
+    episode("b", 1.0, 16, 5, set="reward_only", turns=1, retried=True),
     episode("c", 0.5, 18, 7, set="reward_only", stop=StopReason.TOKENS, turns=4, flags=("fork bomb",)),
     episode("c", 0.0, 90, 80, set="reward_only", **BROKEN),
     episode("d", 0.0, 90, 80, set="never_met", **BROKEN),
@@ -61,6 +61,7 @@ def test_a_steps_figures_by_hand():
         "prompt_tokens": 40 / 5,
         "truncated": 2 / 5,
         "infra": 3,
+        "retried": 1,
         "flags": 2,  # episodes, not flags
         "by_set": {"demonstrated": 0.5, "reward_only": 2.5 / 3},
     }
