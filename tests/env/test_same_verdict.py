@@ -29,9 +29,10 @@ JUDGE = """
 import json, subprocess, sys
 from pathlib import Path
 from rlsh.env.build import LIMITS
-from rlsh.env.python_check import Case, PythonCheck, run_python_check
+from rlsh.env.python_check import run_python_check
 from rlsh.env.verify import verify_command
 from rlsh.sandbox.probe import open_sandbox
+from rlsh.tasks.checks import Case, PythonCheck
 from rlsh.tasks.task import read_tasks
 from rlsh.types import Entry
 kind, path, repeats, leaks = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
