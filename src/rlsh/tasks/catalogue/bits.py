@@ -23,7 +23,17 @@ def luhn(number: str) -> tuple[int, bool]:
 
 
 @reference(
-    lambda d: (d.pick((d.letters("0123456789", 9, 9), d.letters("0123456789", 12, 12), d.letters("0123456789X", 10))),)
+    lambda d: (
+        d.pick(
+            (
+                d.letters("0123456789", 9, 9),
+                d.letters("0123456789", 9, 9),
+                d.letters("0123456789", 12, 12),
+                d.letters("0123456789", 12, 12),
+                d.letters("0123456789X", 10),
+            )
+        ),
+    )
 )
 def isbn_check_digit(digits: str) -> str:
     """Return the check digit of the first 9 digits of an ISBN-10, 11 minus the sum of 10 times the first, 9 times the
@@ -60,19 +70,7 @@ def bit_report(number: int, width: int) -> tuple[str, list[int], int]:
 
 
 @reference(
-    lambda d: (
-        d.pick(
-            (
-                "rwxr-xr--",
-                "rw-r--r--",
-                "---------",
-                "rwx",
-                "rwxrwxrwt",
-                "xwrr-----",
-                "".join(d.pick((c, "-")) for c in "rwxrwxrwx"),
-            )
-        ),
-    )
+    lambda d: ("".join(d.pick((c, c, "-")) for c in d.pick(("rwxrwxrwx",) * 5 + ("rwxrwxrwt", "rwx", "xwrrwxrwx"))),)
 )
 def mode_number(text: str) -> str:
     """Return file permissions such as "rwxr-x---" as three octal digits such as "750"; raise ValueError unless each
@@ -106,8 +104,8 @@ def checksums(data: bytes) -> tuple[int, int]:
 
 @reference(
     lambda d: (
-        f"{d.number(0, 255)}.{d.pick((0, 168, 300))}.{d.number(0, 255)}.{d.number(0, 255)}",
-        d.pick((0, 8, 20, 24, 30, 32, 33)),
+        f"{d.number(0, 255)}.{d.pick((0, 168, 168, 300))}.{d.number(0, 255)}.{d.number(0, 255)}",
+        d.pick((0, 8, 20, 24, 27, 30, 31, 32, 33)),
     )
 )
 def network_bounds(address: str, prefix: int) -> tuple[str, str]:

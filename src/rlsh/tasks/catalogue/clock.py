@@ -60,13 +60,14 @@ def format_duration(seconds: int, parts: int) -> str:
             (
                 "12:00 am",
                 "12:30 PM",
-                "9:05",
-                "23:59",
+                f"{d.number(0, 23)}:{d.number(0, 59):02}",
                 "24:00",
                 "0:60",
                 "13:00 pm",
                 "noon",
-                f"{d.number(0, 13)}:{d.number(0, 59):02}{d.pick(('am', ' pm', ''))}",
+                f"{d.number(1, 12)}:{d.number(0, 59):02}{d.pick(('am', ' pm', ' AM'))}",
+                d.clock(),
+                f" {d.clock()} ",
             )
         ),
     )
@@ -95,7 +96,9 @@ def shift_clock(clock: str, minutes: int) -> str:
     return f"{text} ({days:+d})" if days else text
 
 
-@reference(lambda d: (d.pick((0, 44, 59, 60, 3599, 3600, 86400, -1, -90, d.number(-9000, 9000), d.number(0, 900000))),))
+@reference(
+    lambda d: (d.pick((d.number(-100, 100), 3599, 3600, 86400, 7199, -90, d.number(-9000, 9000), d.number(0, 900000))),)
+)
 def time_ago(seconds: int) -> str:
     """Say how long ago something was: "just now" below a minute, else "N minutes ago", hours from 60 minutes on and
     days from 24 hours on, rounded down, with the singular for 1; "in N minutes" and so on if `seconds` is
@@ -103,18 +106,35 @@ def time_ago(seconds: int) -> str:
     amount = abs(seconds)
     if amount < 60:
         return "just now"
-    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if amount >= size:
-            count = amount // size
-            break
+    size, name = 60, "minute"
+    if amount >= 86400:
+        size, name = 86400, "day"
+    elif amount >= 3600:
+        size, name = 3600, "hour"
+    count = amount // size
     phrase = f"{count} {name}{'' if count == 1 else 's'}"
     return f"{phrase} ago" if seconds > 0 else f"in {phrase}"
 
 
 @reference(
     lambda d: (
-        d.pick(("*", "5", "1-5", "*/15", "10-20/5", "0,30", "5,1-3,*/20", "7-3", "60", "x", "*/0")),
-        d.pick(((0, 59), (0, 23), (1, 12))),
+        d.pick(
+            (
+                "*",
+                "5",
+                "1-5",
+                "*/15",
+                "10-20/5",
+                "0,30",
+                "5,1-3,*/20",
+                f"{d.number(0, 9)}-{d.number(9, 23)}/{d.number(1, 9)}",
+                "7-3",
+                "60",
+                "x",
+                "*/0",
+            )
+        ),
+        d.pick(((0, 59), (0, 59), (0, 23), (1, 12))),
     )
 )
 def cron_values(field: str, bounds: tuple[int, int]) -> list[int]:
@@ -162,15 +182,15 @@ def hours_worked(stamps: list[tuple[str, str, int]]) -> dict[str, float]:
         d.pick(
             (
                 "Z",
-                "+05:30",
-                "-0800",
+                f"{d.pick('+-')}{d.number(0, 14):02}{d.pick((':', ''))}{d.number(0, 59):02}",
+                f"{d.pick('+-')}{d.number(0, 12):02}:{d.pick((0, 15, 30))}0",
+                "-00:15",
                 "+14:00",
+                f"+{d.number(0, 9):02}30",
                 "-14:01",
                 "+1:00",
                 "+05:60",
                 "utc",
-                "-00:15",
-                f"{d.pick('+-')}{d.number(0, 14):02}{d.pick((':', ''))}{d.number(0, 59):02}",
             )
         ),
     )

@@ -20,7 +20,12 @@ def merge_configs(base: dict[str, Any], override: dict[str, Any]) -> dict[str, A
     return merged
 
 
-@reference(lambda d: (old := d.config(lambda: d.number(0, 2)), d.pick((old, old | d.config(lambda: d.number(0, 2))))))
+@reference(
+    lambda d: (
+        old := d.config(lambda: d.number(0, 2)),
+        d.pick((old, new := old | d.config(lambda: d.number(0, 2)), new, d.config(lambda: d.number(0, 2)))),
+    )
+)
 def config_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Describe how `new` differs from `old`, sorted by key: "+key" for a key added, "-key" for one removed, "~key"
     for a changed value, and "key." with the description of each change inside where both values are dicts."""
@@ -39,8 +44,10 @@ def config_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 @reference(
     lambda d: (
-        {"port": d.number(1, 99), "hosts": d.words(3), "user": d.config(d.word)},
-        d.pick(("port", "hosts.0", "hosts.2", "user", "user.name", "user.size.name", "hosts.x", "port.a", "path")),
+        {"port": d.number(1, 99), "hosts": d.words(3), "user": {"name": d.word(), "size": {"name": d.name()}}},
+        d.pick(
+            ("port", "hosts.0", "hosts.1", "hosts", "user", "user.name", "user.size.name", "hosts.x", "port.a", "path")
+        ),
     )
 )
 def lookup(config: dict[str, Any], path: str) -> Any:
@@ -127,7 +134,11 @@ def prune(config: dict[str, Any]) -> dict[str, Any]:
 
 @reference(
     lambda d: (
-        d.mapping(d.key, lambda: d.pick(("8", "yes", "No", "1.5", "x", "")), 4),
+        d.mapping(
+            lambda: d.pick(("port", "debug", "price", "name", "size")),
+            lambda: d.pick(("8", "yes", "No", "1.5", "x", "")),
+            5,
+        ),
         {"port": 80, "debug": False, "price": 2.0, "name": "app"},
     )
 )
@@ -151,8 +162,13 @@ def coerce_settings(given: dict[str, str], defaults: dict[str, Any]) -> dict[str
 
 @reference(
     lambda d: (
-        d.mapping(d.key, lambda: d.pick(("x", "${name}", "a-${size}", "${port}${name}", "${none}")), 5),
-        d.pick(("${name}!", "${size}/${size}", "$name", "${user}")),
+        d.mapping(
+            lambda: d.pick(("name", "size", "port")),
+            lambda: d.pick((d.word(), d.word(), "${name}", "a-${size}", "${port}${name}", "${none}")),
+            6,
+            2,
+        ),
+        d.pick(("${name}!", "${size}/${size}", "$name", "<${port}>")),
     )
 )
 def interpolate(variables: dict[str, str], template: str) -> str:

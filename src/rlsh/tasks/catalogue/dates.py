@@ -75,10 +75,7 @@ def quarter_bounds(day: str) -> tuple[str, str, int]:
     current = date.fromisoformat(day)
     month = (current.month - 1) // 3 * 3 + 1
     first = date(current.year, month, 1)
-    if month == 10:
-        following = date(current.year + 1, 1, 1)
-    else:
-        following = date(current.year, month + 3, 1)
+    following = date(current.year + 1, 1, 1) if month == 10 else date(current.year, month + 3, 1)
     last = following - timedelta(days=1)
     return first.isoformat(), last.isoformat(), (last - current).days
 

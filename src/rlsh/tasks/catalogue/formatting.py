@@ -5,7 +5,7 @@ from typing import Any
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: ([["name", "n"]] + d.rows([d.word, lambda: d.pick((d.number(-99, 999), d.real(0, 9), ""))], 4),))
+@reference(lambda d: ([["name", "n"], *d.rows([d.word, lambda: d.pick((d.number(-99, 999), d.real(0, 9), ""))], 4)],))
 def format_table(rows: list[list[Any]]) -> list[str]:
     """Lay out rows of equal length as lines with columns two blanks apart, each as wide as its widest cell, numbers
     on the right and texts on the left of it, without blanks at the end of a line."""
@@ -183,7 +183,7 @@ def sparkline(values: list[int]) -> str:
     return "".join(marks[min((value - low) * len(marks) // span, len(marks) - 1)] for value in values)
 
 
-@reference(lambda d: (d.number(0, 12), d.number(1, 12), d.number(0, 2)))
+@reference(lambda d: (d.number(0, (last := d.number(1, 14)) + 1), last, d.number(0, 2)))
 def page_links(current: int, last: int, around: int) -> list[int | None]:
     """Return the page numbers to link to, in order: 1, `last` and the pages up to `around` away from `current`, with
     None for a gap of several pages, and the page itself for a gap of one; raise ValueError if `current` is no

@@ -27,7 +27,11 @@ def build_order(needs: dict[str, list[str]]) -> list[str]:
 
 
 @reference(
-    lambda d: (d.mapping(lambda: d.pick("abcde"), lambda: d.many(lambda: d.pick("abcdef"), 3), 5), "a", d.pick("bcdef"))
+    lambda d: (
+        d.mapping(lambda: d.pick("abcde"), lambda: d.many(lambda: d.pick("abcdef"), 4), 12, 6),
+        d.pick("ab"),
+        d.pick("bcdef"),
+    )
 )
 def shortest_path(links: dict[str, list[str]], start: str, goal: str) -> list[str] | None:
     """Return the names on a path of the fewest links from `start` to `goal`, both included, trying the links of a
@@ -52,7 +56,7 @@ def shortest_path(links: dict[str, list[str]], start: str, goal: str) -> list[st
     return path[::-1]
 
 
-@reference(lambda d: (d.many(lambda: (d.pick("abcd"), d.pick("abcde"), d.number(1, 9)), 8), "a"))
+@reference(lambda d: (d.many(lambda: (d.pick("aabcd"), d.pick("abcde"), d.number(1, 9)), 8), "a"))
 def travel_times(roads: list[tuple[str, str, int]], start: str) -> dict[str, int]:
     """Return the least total time from `start` to every place that can be reached, `start` itself included, over
     roads (from, to, time) that lead one way."""
@@ -89,7 +93,7 @@ def connected_groups(pairs: list[tuple[str, str]]) -> list[list[str]]:
     return sorted(groups.values())
 
 
-@reference(lambda d: (d.mapping(lambda: d.pick("abcde"), lambda: d.many(lambda: d.pick("abcdef"), 2), 5),))
+@reference(lambda d: (d.mapping(lambda: d.pick("abcde"), lambda: d.many(lambda: d.pick("abcdef"), 3), 7, 2),))
 def find_cycle(needs: dict[str, list[str]]) -> list[str]:
     """Return the first circle met when following the lists from each key in alphabetical order and their names in
     their order, depth first, as the names on it from the one where it was entered; an empty list if there is none."""
@@ -140,7 +144,12 @@ def two_teams(rivals: list[tuple[str, str]]) -> dict[str, int] | None:
 
 
 @reference(
-    lambda d: (d.mapping(lambda: d.pick("cdefgh"), lambda: d.pick("abcd"), 6), d.pick("abcdefgh"), d.pick("abcdefgh"))
+    lambda d: (
+        {child: d.pick("abcdefgh"[:i]) for i, child in enumerate("abcdefgh") if i and d.chance(0.85)}
+        | d.pick(({}, {}, {}, {"a": "d"})),
+        d.pick("bdefgh"),
+        d.pick("cdefgh"),
+    )
 )
 def common_ancestor(parents: dict[str, str], left: str, right: str) -> str | None:
     """Return the nearest name that is both `left` or above it and `right` or above it, where `parents` maps a name to
@@ -165,7 +174,7 @@ def common_ancestor(parents: dict[str, str], left: str, right: str) -> str | Non
 @reference(
     lambda d: (
         {
-            task: (d.number(1, 9), d.many(lambda: d.pick("abcd"[:i]), 2) if i else [])
+            task: (d.number(1, 9), [name for name in "abcd"[:i] if d.chance(0.4)])
             for i, task in enumerate("abcde"[: d.number(1, 5)])
         },
     )

@@ -114,7 +114,7 @@ def flood_fill(grid: list[list[int]], row: int, column: int, value: int) -> list
     return result
 
 
-@reference(lambda d: (["".join(row) for row in d.matrix(lambda: d.pick("...#"), d.number(1, 5), d.number(1, 5))],))
+@reference(lambda d: (["".join(row) for row in d.matrix(lambda: d.pick(".....#"), d.number(1, 5), d.number(1, 5))],))
 def shortest_walk(maze: list[str]) -> int | None:
     """Return the fewest steps, up, down, left or right, from the top left to the bottom right cell without entering a
     "#", or None if there is no way or one of these two cells is a "#"."""

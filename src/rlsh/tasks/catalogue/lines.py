@@ -55,8 +55,8 @@ def head_and_tail(lines: list[str], head: int, tail: int) -> list[str]:
 
 @reference(
     lambda d: (
-        [d.pick(("hit", "x", "y", "a hit")) for _ in range(d.number(0, 10))],
-        d.pick(("hit", "a", "none")),
+        d.many(lambda: d.pick(("hit", "x", "y", "a hit", "z")), 12),
+        d.pick(("hit", "hit", "a", "none")),
         d.number(0, 2),
     )
 )
@@ -92,10 +92,9 @@ def cut_fields(line: str, spec: str, separator: str) -> str:
     for part in spec.split(","):
         low, dash, high = part.partition("-")
         first = int(low) if low else 1
+        last = int(high) if high else len(fields)
         if not dash:
             last = first
-        else:
-            last = int(high) if high else len(fields)
         chosen.update(range(first, last + 1))
     return separator.join(field for i, field in enumerate(fields, start=1) if i in chosen)
 
@@ -192,7 +191,18 @@ def compare_sorted(left: list[str], right: list[str]) -> tuple[list[str], list[s
     return only_left + left[i:], only_right + right[j:], both
 
 
-@reference(lambda d: (d.many(lambda: d.pick(("BEGIN", "END", "x", "y", " END ")), 9), d.chance(0.3)))
+@reference(
+    lambda d: (
+        [
+            *d.lines(2),
+            d.pick(("BEGIN", " BEGIN", "BEGIN ", "x")),
+            *d.many(lambda: d.pick(("x", "y", "BEGIN", "z")), 4),
+            d.pick(("END", "END ", "y", " END")),
+            *d.many(lambda: d.pick(("END", "x")), 2),
+        ],
+        d.chance(0.4),
+    )
+)
 def extract_block(lines: list[str], inclusive: bool) -> list[str]:
     """Return the lines between the first line "BEGIN" and the next line "END" after it, with these two only if
     `inclusive` is true, ignoring blanks around the marks; raise ValueError where either is missing."""

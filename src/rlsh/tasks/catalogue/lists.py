@@ -70,7 +70,7 @@ def split_on(items: list[int], separator: int) -> list[list[int]]:
     return parts
 
 
-@reference(lambda d: (d.rows([lambda: d.number(0, 9)] * 3, 3) + [d.ints(0, 9, 4)], d.pick((0, -1, 5))))
+@reference(lambda d: ([*d.rows([lambda: d.number(0, 9)] * 3, 3), d.ints(0, 9, 4)], d.pick((0, -1, 5))))
 def transpose_ragged(rows: list[list[int]], fill: int) -> list[list[int]]:
     """Turn rows into columns, putting `fill` where a row is shorter than the longest one."""
     width = max((len(row) for row in rows), default=0)
@@ -86,7 +86,7 @@ def transpose_ragged(rows: list[list[int]], fill: int) -> list[list[int]]:
     return columns
 
 
-@reference(lambda d: (d.ints(0, 12), d.number(0, 20)))
+@reference(lambda d: (d.many(lambda: d.number(0, 7), 9), d.number(4, 9)))
 def pairs_with_sum(numbers: list[int], target: int) -> list[tuple[int, int]]:
     """Return the pairs of numbers at different places that add up to `target`, each pair of values once, the smaller
     number first, in rising order."""
@@ -112,7 +112,7 @@ def without_positions(items: list[int], positions: list[int]) -> list[int]:
     return [item for i, item in enumerate(items) if i not in dropped]
 
 
-@reference(lambda d: (d.ints(0, 3, 7), d.ints(0, 3, 7)))
+@reference(lambda d: (d.ints(0, 2, 8), d.ints(0, 2, 8)))
 def longest_shared_run(left: list[int], right: list[int]) -> list[int]:
     """Return the longest run of neighbouring items that occurs in both lists, the one that starts first in `left` if
     several are longest."""
@@ -160,7 +160,7 @@ def zeros_last(values: list[int]) -> tuple[list[int], int]:
     return result, moved
 
 
-@reference(lambda d: (d.ints(-3, 5, 6),))
+@reference(lambda d: (d.ints(-5, 9, 6),))
 def missing_numbers(values: list[int]) -> list[int]:
     """Return the whole numbers between the smallest and the largest of `values` that are not among them, in order."""
     if not values:

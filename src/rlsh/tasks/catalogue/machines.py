@@ -23,16 +23,12 @@ def bracket_error(text: str) -> int:
     lambda d: (
         d.pick(
             (
-                "3 4 +",
+                *(f"{d.number(-40, 40)} {d.number(-9, 9)} {op}" for op in "+-*//"),
+                *(f"{d.number(-9, 9)} {d.number(1, 9)} {d.number(1, 5)} {pair}" for pair in ("+ *", "- /", "* -")),
                 "5 1 2 + 4 * + 3 -",
-                "7 2 /",
-                "-7 2 /",
-                "1 0 /",
                 "1 +",
                 "1 2",
-                "",
                 "2 3 ^",
-                f"{d.number(-9, 9)} {d.number(-9, 9)} {d.pick('+-*/')}",
             )
         ),
     )
@@ -64,14 +60,19 @@ def evaluate_postfix(expression: str) -> int:
 
 @reference(
     lambda d: (
-        (
-            expression := " ".join(
-                d.pick(("a", "b", "( a + b )", "( b )")) + d.pick((" +", " -", " *", " ^"))
-                for _ in range(d.number(0, 3))
+        d.pick(
+            (
+                e := "".join(
+                    d.pick(("a", "b", "( a + b )", "( b ^ c )")) + d.pick((" + ", " - ", " * ", " ^ "))
+                    for _ in range(d.number(0, 4))
+                )
+                + "c",
+                e,
+                e,
+                e + " )",
+                "( " + e,
             )
-            + " c",
-            d.pick((expression, expression, expression + " )", "( " + expression)),
-        )[1:],
+        ),
     )
 )
 def to_postfix(expression: str) -> list[str]:
@@ -125,7 +126,9 @@ def drive(commands: str, size: int) -> tuple[int, int, str]:
     return x, y, "NESW"[heading]
 
 
-@reference(lambda d: (d.many(lambda: d.pick(("type a", "type bc", "type d", "undo", "redo", "delete", "undo")), 9),))
+@reference(
+    lambda d: (d.many(lambda: d.pick(("type a", "type bc", "type d", "type e", "undo", "redo", "delete", "undo")), 10),)
+)
 def edit_text(commands: list[str]) -> str:
     """Return the text after commands: "type X" adds X, "delete" removes the last character, if any, "undo" takes back
     the last of these not yet undone, and "redo" the last undo unless a change came after it; both do nothing if there
@@ -173,9 +176,21 @@ def typed(keys: str) -> tuple[str, int]:
     lambda d: (
         d.many(
             lambda: d.pick(
-                ("inc a", "dec b", "set a 3", "set b a", "jump 2 b", "jump -1 a", "add a b", "print a", "halt")
+                (
+                    "inc a",
+                    "dec b",
+                    "set a 3",
+                    "set b a",
+                    "jump 2 b",
+                    "jump -1 a",
+                    "add a b",
+                    "print a",
+                    "add b 2",
+                    "jump -2 b",
+                    "halt",
+                )
             ),
-            6,
+            8,
         ),
         d.number(5, 30),
     )

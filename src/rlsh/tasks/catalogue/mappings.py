@@ -35,7 +35,9 @@ def group_names(people: list[dict[str, Any]], key: str) -> dict[str, list[str]]:
     return dict(groups)
 
 
-@reference(lambda d: (d.sentence(12), d.number(0, 4), d.pick((["the", "a", "of"], []))))
+@reference(
+    lambda d: (" ".join([d.sentence(6), d.sentence(12)]), d.pick((0, 1, 2, 3, 4)), d.pick((["the", "a", "of"], [])))
+)
 def common_words(text: str, count: int, ignored: list[str]) -> list[tuple[str, int]]:
     """Return the `count` most frequent words of `text`, in lower case and without .,!? around them, as pairs of word
     and frequency, equally frequent ones in alphabetical order; words in `ignored` do not count."""
@@ -73,7 +75,7 @@ def index_by_id(records: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
 
 @reference(
     lambda d: (
-        d.records({"id": lambda: d.number(1, 4), "name": d.word}, 4),
+        d.records({"id": lambda: d.number(1, 3), "name": d.word}, 4, 1),
         d.records({"user": lambda: d.number(1, 4), "total": lambda: d.number(1, 99)}, 5),
     )
 )
@@ -107,7 +109,7 @@ def pivot(sales: list[list[Any]]) -> list[list[Any]]:
     return table
 
 
-@reference(lambda d: (d.many(lambda: d.mapping(d.key, lambda: d.number(0, 1), 9), 3),))
+@reference(lambda d: (d.many(lambda: d.mapping(lambda: d.pick("abcd"), lambda: d.number(0, 1), 7, 2), 3),))
 def shared_items(mappings: list[dict[str, int]]) -> dict[str, int]:
     """Return the items that all `mappings` have in common, key and value both; none for no mappings."""
     if not mappings:
@@ -145,7 +147,7 @@ def stock_changes(old: dict[str, int], new: dict[str, int]) -> list[str]:
     return changes
 
 
-@reference(lambda d: (d.many(lambda: d.letters("aetn", 4, 1), 8),))
+@reference(lambda d: (d.many(lambda: d.letters("aet", 3, 2), 12),))
 def anagram_groups(words: list[str]) -> list[list[str]]:
     """Return the groups of two or more different words with the same letters, words and groups in alphabetical
     order."""

@@ -103,10 +103,12 @@ def scale_quantity(text: str, factor: int) -> str:
     return f"{whole} {rest}" if whole else str(rest)
 
 
-@reference(lambda d: (d.real(-50, 120), d.pick("CFKX"), d.pick("CFK")))
+@reference(lambda d: (d.real(-50, 120), d.pick("CCFFKX"), d.pick("CFFKKX")))
 def convert_temperature(degrees: float, source: str, target: str) -> float:
     """Convert a temperature between C, F and K, rounded to 1 place: F is 1.8 C + 32 and K is C + 273.15; raise
     ValueError for another unit or a temperature below 0 K."""
+    if target not in ("C", "F", "K"):
+        raise ValueError(f"no unit {target}")
     if source == "C":
         celsius = degrees
     elif source == "F":

@@ -158,7 +158,20 @@ def parse_arguments(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
 @reference(
     lambda d: (
         d.many(
-            lambda: d.pick(("Host: a", "Accept:  text/html ", " more", "\tand more", "accept: x", "X-No:", "broken")), 6
+            lambda: d.pick(
+                (
+                    "Host: a",
+                    "Accept:  text/html ",
+                    " more",
+                    "\tand more",
+                    "accept: x",
+                    "X-No:",
+                    "Host: b: c",
+                    "Date: 1",
+                    "broken",
+                )
+            ),
+            6,
         ),
     )
 )
@@ -218,8 +231,11 @@ def shell_words(line: str) -> list[str]:
 
 @reference(
     lambda d: (
-        ["| name | size |", "|---|:-:|"]
-        + d.many(lambda: d.pick(("| a | 1 |", "|b|2|", "| c |", "| d | 4 | 5 |", "text", "| e \\| f | |")), 5),
+        [
+            "| name | size |",
+            "|---|:-:|",
+            *d.many(lambda: d.pick(("| a | 1 |", "|b|2|", "| c |", "| d | 4 | 5 |", "text", "| e \\| f | |")), 5),
+        ],
     )
 )
 def markdown_rows(lines: list[str]) -> list[dict[str, str]]:
@@ -245,16 +261,16 @@ def markdown_rows(lines: list[str]) -> list[dict[str, str]]:
     lambda d: (
         d.pick(
             (
-                "name",
-                "items[0].id",
+                f"{d.key()}.{d.key()}[{d.number(0, 20)}]",
+                f"{d.key()}[{d.number(0, 9)}].{d.key()}",
                 "a.b[1][2]",
+                f"[{d.number(0, 99)}]",
+                d.key(),
+                f"{d.key()}.x_1",
                 "a[-1]",
                 "a..b",
-                "[0]",
-                "x[1",
                 "a[b]",
                 "tags[0]x",
-                f"{d.key()}.{d.key()}[{d.number(0, 20)}]",
             )
         ),
     )

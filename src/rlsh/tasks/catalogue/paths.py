@@ -93,7 +93,7 @@ def safe_name(title: str, limit: int) -> str:
 
 @reference(
     lambda d: (
-        d.words(5) + [d.file(), "a.py", ".env"],
+        [*d.words(5), d.file(), "a.py", ".env"],
         d.pick(("*", "*.py", "?", "a*", "*e*", "??[a-m]*", ".*", "*.*", "[!a]*", "a**")),
     )
 )

@@ -6,7 +6,7 @@ from itertools import combinations
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (sorted(d.ints(0, 12, 9)), d.number(-1, 13)))
+@reference(lambda d: (sorted(d.many(lambda: d.number(0, 4), 9)), d.pick((-1, 0, 1, 2, 3, 4, 5))))
 def find_range(values: list[int], target: int) -> tuple[int, int]:
     """Return the indices of the first and the last `target` in sorted `values` by binary search; (-1, -1) if it does
     not occur."""
@@ -75,7 +75,7 @@ def insertion_passes(words: list[str], passes: int) -> list[str]:
     return result
 
 
-@reference(lambda d: (d.ints(-5, 6, 8), d.number(-6, 12)))
+@reference(lambda d: (d.many(lambda: d.number(-4, 4), 9, 2), d.number(-2, 3)))
 def three_sum(numbers: list[int], target: int) -> list[tuple[int, int, int]]:
     """Return, sorted, all different triples of numbers at three different places that add up to `target`, each triple
     in rising order."""
@@ -149,7 +149,7 @@ def days_until_warmer(temperatures: list[int]) -> list[int]:
     return waits
 
 
-@reference(lambda d: (d.ints(0, 4, 6, 1),))
+@reference(lambda d: (d.many(lambda: d.number(0, 4), 6, 1),))
 def next_permutation(values: list[int]) -> list[int] | None:
     """Return the arrangement of `values` that follows in lexicographic order, or None after the last one."""
     i = len(values) - 2

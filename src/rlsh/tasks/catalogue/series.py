@@ -115,7 +115,7 @@ def longest_rise(values: list[int]) -> list[int]:
     return best
 
 
-@reference(lambda d: (d.ints(0, 6, 9), d.number(0, 2)))
+@reference(lambda d: (d.many(lambda: d.number(0, 6), 9), d.pick((0, 0, 1, 2))))
 def peaks(values: list[int], margin: int) -> list[int]:
     """Return the indices of the values that exceed each neighbour by more than `margin`; the first and the last value
     have one neighbour, and a value alone is no peak."""
@@ -127,7 +127,7 @@ def peaks(values: list[int], margin: int) -> list[int]:
     return found
 
 
-@reference(lambda d: (d.ints(-10, 40, 9), d.number(0, 3)))
+@reference(lambda d: (d.ints(-10, 40, 9), d.pick((0, 1, 1, 2))))
 def trimmed_mean(values: list[int], cut: int) -> float | None:
     """Return the mean, rounded to 2 places, of what is left without the `cut` smallest and the `cut` largest values;
     None if nothing is left."""

@@ -7,7 +7,7 @@ from typing import Any
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (d.letters("abcde", 12), d.number(0, 3)))
+@reference(lambda d: (d.letters("abcd", 12, 3), d.pick((0, 1, 2, 2, 3, 3))))
 def cache_hits(requests: str, capacity: int) -> tuple[int, str]:
     """Count how many of the `requests` a cache of `capacity` keys already holds if it drops the least recently
     requested key when full; return the count and the keys held at the end, least recently requested first."""
@@ -24,7 +24,14 @@ def cache_hits(requests: str, capacity: int) -> tuple[int, str]:
     return hits, "".join(cache)
 
 
-@reference(lambda d: (d.many(lambda: d.pick((("put", d.number(1, 20)), ("take", d.number(1, 30)), ("put", 0))), 7),))
+@reference(
+    lambda d: (
+        d.many(
+            lambda: d.pick((("put", d.number(1, 20)), ("put", d.number(1, 20)), ("take", d.number(1, 15)), ("put", 0))),
+            8,
+        ),
+    )
+)
 def first_in_first_out(moves: list[tuple[str, int]]) -> list[int]:
     """Return the lots left in a store after ("put", n), which adds a lot of n unless n is 0, and ("take", n), which
     takes n from the oldest lots; raise ValueError if it holds less than what is to be taken."""

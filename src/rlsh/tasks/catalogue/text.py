@@ -129,9 +129,7 @@ def camel_case(name: str, upper_first: bool) -> str:
     return "".join(result)
 
 
-@reference(
-    lambda d: ([d.pick(("inter", "int", "")) + d.pick(("net", "nal", "ern", "")) for _ in range(d.number(0, 4))],)
-)
+@reference(lambda d: (d.many(lambda: d.pick(("internet", "internal", "intern", "interval", "integer", "inner")), 3),))
 def common_prefix(words: list[str]) -> str:
     """Return the longest string that all `words` start with, or an empty string if there are no words."""
     if not words:

@@ -42,7 +42,7 @@ def weighted_depth(items: list[Any]) -> tuple[int, int]:
 @reference(
     lambda d: (
         [d.config(lambda: d.pick((1, "x", ["y"], {"name": 2})), 3), d.config(d.word)],
-        d.key() if d.chance(0.5) else "name",
+        d.pick(("name", "name", "size", d.key())),
     )
 )
 def values_of_key(data: Any, key: str) -> list[Any]:
@@ -136,7 +136,7 @@ def hanoi(disks: int, pegs: str) -> list[str]:
     return [*before, f"{source}>{target}", *after]
 
 
-@reference(lambda d: (d.number(0, 12), sorted(set(d.ints(1, 4, 3)))))
+@reference(lambda d: (d.number(0, 12), d.pick(([1, 2], [1, 2, 3], [2, 3], [1, 3], [2, 5], [2], []))))
 def count_climbs(stairs: int, steps: list[int]) -> int:
     """Return in how many ways `stairs` can be climbed by taking steps of the given sizes, their order counting; there
     is one way to climb none."""
@@ -154,15 +154,16 @@ def count_climbs(stairs: int, steps: list[int]) -> int:
     lambda d: (
         d.pick(
             (
-                "(a b)",
-                "(add 1 (mul 2 x))",
+                f"({d.word()} {d.number(-9, 9)})",
+                f"(add {d.number(0, 99)} (mul 2 x))",
+                f"( {d.word()} ({d.number(-9, 9)} ()) )",
                 "()",
-                "a",
+                d.word(),
+                f"((a) ({d.key()})(b))",
                 "(a",
                 "a)",
                 "(a)(b)",
                 "",
-                f"( {d.word()} ({d.number(-9, 9)} ()) )",
             )
         ),
     )

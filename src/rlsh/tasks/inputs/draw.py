@@ -48,8 +48,8 @@ class Draw:
         return self.number(round(low * unit), round(high * unit)) / unit
 
     def many(self, make: Callable[[], T], most: int = 6, least: int = 0) -> list[T]:
-        """`least` to `most` values, often the fewest, now and then one of them twice."""
-        count = self.rng.choice((least, min(least + 1, most))) if self.chance(0.2) else self.rng.randint(least, most)
+        """`least` to `most` values, the fewest one time in ten, now and then one of them twice."""
+        count = least if least == most or self.chance(0.1) else self.rng.randint(least + 1, most)
         found = [make() for _ in range(count)]
         if count > 1 and self.chance(0.3):
             i, j = self.rng.sample(range(count), 2)
