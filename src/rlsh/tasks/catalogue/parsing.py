@@ -25,7 +25,14 @@ def parse_pairs(text: str, separator: str) -> dict[str, str | None]:
     return pairs
 
 
-@reference(lambda d: (",".join(d.many(lambda: d.pick(("a", "", '"b,c"', '"d ""e"""', " f ", '""', '"g')), 5)),))
+@reference(
+    lambda d: (
+        ",".join(
+            d.many(lambda: d.pick(("a", "", '"b,c"', '"d ""e"""', " f ", '""')), 5)
+            + d.pick(([], [], [], [], ['"g'], ['"h"",']))
+        ),
+    )
+)
 def parse_csv_line(line: str) -> list[str]:
     """Split a CSV line at its commas, except those inside a field in double quotes, in which two quotes stand for
     one; take the quotes off, keep blanks, and raise ValueError if a quote is not closed."""

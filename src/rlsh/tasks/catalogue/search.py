@@ -6,7 +6,7 @@ from itertools import combinations
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (sorted(d.many(lambda: d.number(0, 4), 9)), d.pick((-1, 0, 1, 2, 3, 4, 5))))
+@reference(lambda d: (sorted(d.many(lambda: d.number(0, 4), 9)), d.number(0, 4)))
 def find_range(values: list[int], target: int) -> tuple[int, int]:
     """Return the indices of the first and the last `target` in sorted `values` by binary search; (-1, -1) if it does
     not occur."""

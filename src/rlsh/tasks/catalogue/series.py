@@ -166,11 +166,14 @@ def fit_line(points: list[list[int]]) -> tuple[float, float] | None:
     n = len(points)
     sum_x = sum(x for x, _ in points)
     sum_y = sum(y for _, y in points)
-    spread = n * sum(x * x for x, _ in points) - sum_x**2
+    sum_xx = sum(x * x for x, _ in points)
+    sum_xy = sum(x * y for x, y in points)
+    spread = n * sum_xx - sum_x**2
     if spread == 0:
         return None
-    slope = (n * sum(x * y for x, y in points) - sum_x * sum_y) / spread
-    return round(slope, 3), round((sum_y - slope * sum_x) / n, 3)
+    slope = (n * sum_xy - sum_x * sum_y) / spread
+    intercept = (sum_y * sum_xx - sum_x * sum_xy) / spread
+    return round(slope, 3), round(intercept, 3)
 
 
 @reference(lambda d: (d.letters("WWLD", 10),))

@@ -107,26 +107,27 @@ def _of_parameter(parameter: ast.arg, default: ast.expr | None) -> Maker | None:
         return _of_type(parameter.annotation, parameter.arg)
     try:
         value = None if default is None else ast.literal_eval(default)
-    except ValueError:
+    except (ValueError, TypeError):
         return None
     if value is None:
         return _of_name(parameter.arg)
     if isinstance(value, str | bool | int | float):
-        usual = _of_type(ast.Name(type(value).__name__), parameter.arg)
-        return _either([usual, lambda d: value])
-    return lambda d: d.pick([value])
+        return _either([_of_type(ast.Name(type(value).__name__), parameter.arg), lambda d: value])
+    return None if value is ... else lambda d: d.pick([value])
 
 
 def _of_name(name: str) -> Maker | None:
-    last = name.lower().rsplit("_", 1)[-1]
-    for known in (_CONTAINERS, _STRINGS, _FLOATS, _INTS):
-        if last in known:
-            return known[last]
-    single = last.removesuffix("s")
-    for known in (_STRINGS, _FLOATS, _INTS):
-        if single in known:
-            return _list_of(known[single])
-    return None
+    known = _CONTAINERS | _INTS | _FLOATS | _STRINGS
+    return known.get(_last_word(name)) or _list_of(_of_element(name))
+
+
+def _of_element(name: str) -> Maker | None:
+    """What the name of a list says about its elements, if it is a plural."""
+    return (_INTS | _FLOATS | _STRINGS).get(_last_word(name).removesuffix("s")) if name.endswith("s") else None
+
+
+def _last_word(name: str) -> str:
+    return name.lower().rsplit("_", 1)[-1]
 
 
 def _of_type(node: ast.expr, name: str) -> Maker | None:
@@ -142,7 +143,7 @@ def _of_type(node: ast.expr, name: str) -> Maker | None:
     single = name.removesuffix("s")
     if head in _SCALARS:
         by_name, usual = _SCALARS[head]
-        return by_name.get(name.lower().rsplit("_", 1)[-1], usual)
+        return by_name.get(_last_word(name), usual)
     if head == "Optional":
         return _either([*(_of_type(part, name) for part in inner), lambda d: None])
     if head == "Union":
@@ -151,7 +152,7 @@ def _of_type(node: ast.expr, name: str) -> Maker | None:
         options = [part.value for part in inner if isinstance(part, ast.Constant)]
         return (lambda d: d.pick(options)) if options else None
     if head in _LISTS:
-        return _list_of(_of_type(inner[0], single)) if inner else _of_name(name) or _list_of(_SCALARS["int"][1])
+        return _list_of(_of_type(inner[0], single)) if inner else _list_of(_of_element(name) or _SCALARS["int"][1])
     if head in _SETS:
         return _set_of(inner[0] if inner else ast.Name("str"), single)
     if head in _DICTS:
