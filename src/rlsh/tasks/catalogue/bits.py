@@ -80,7 +80,7 @@ def mode_number(text: str) -> str:
     digits = ""
     for start in range(0, 9, 3):
         digit = 0
-        for letter, wanted in zip(text[start : start + 3], "rwx", strict=True):
+        for letter, wanted in zip(text[start : start + 3], "rwx", strict=False):
             digit *= 2
             if letter == wanted:
                 digit += 1
@@ -104,8 +104,11 @@ def checksums(data: bytes) -> tuple[int, int]:
 
 @reference(
     lambda d: (
-        f"{d.number(0, 255)}.{d.pick((0, 168, 168, 300))}.{d.number(0, 255)}.{d.number(0, 255)}",
-        d.pick((0, 8, 20, 24, 27, 30, 31, 32, 33)),
+        d.pick(
+            (f"{d.number(0, 255)}.168.{d.number(0, 255)}.{d.number(0, 255)}",) * 9
+            + ("1.2.3", "1.2.3.4.5", "1.256.0.1", "1.2.-3.4")
+        ),
+        d.pick((0, 8, 20, 24, 27, 30, 31, 32, 33, -1)),
     )
 )
 def network_bounds(address: str, prefix: int) -> tuple[str, str]:
@@ -124,7 +127,7 @@ def network_bounds(address: str, prefix: int) -> tuple[str, str]:
     return bounds[0], bounds[1]
 
 
-@reference(lambda d: (d.many(lambda: d.number(0, 300), 5),))
+@reference(lambda d: (d.many(lambda: d.pick((d.number(0, 300), 127, 128, 16383, 16384, 70000)), 5),))
 def varint_encode(numbers: list[int]) -> bytes:
     """Encode each number in groups of 7 bits, lowest first, one byte each, with the highest bit set in all bytes of a
     number but its last one."""

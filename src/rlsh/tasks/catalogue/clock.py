@@ -10,17 +10,16 @@ from rlsh.tasks.catalogue.reference import reference
     lambda d: (
         d.pick(
             (
-                "90",
-                "1h",
+                f"{d.number(0, 99)}m{d.number(0, 99)}s",
+                f"{d.number(0, 9)}d {d.number(0, 99)}h",
+                f" {d.number(0, 99)}h{d.number(0, 9)}s ",
+                str(d.number(0, 900)),
                 "1h30m",
-                "2d 4h",
                 "45s",
-                "1m5s",
                 "3x",
                 "",
                 "h",
                 "1h-2m",
-                f"{d.number(0, 99)}m{d.number(0, 99)}s",
             )
         ),
     )
@@ -60,12 +59,13 @@ def format_duration(seconds: int, parts: int) -> str:
             (
                 "12:00 am",
                 "12:30 PM",
+                "0:05 am",
                 f"{d.number(0, 23)}:{d.number(0, 59):02}",
                 "24:00",
                 "0:60",
                 "13:00 pm",
-                "noon",
                 f"{d.number(1, 12)}:{d.number(0, 59):02}{d.pick(('am', ' pm', ' AM'))}",
+                f"{d.number(1, 12)}:05 pm",
                 d.clock(),
                 f" {d.clock()} ",
             )
@@ -97,7 +97,25 @@ def shift_clock(clock: str, minutes: int) -> str:
 
 
 @reference(
-    lambda d: (d.pick((d.number(-100, 100), 3599, 3600, 86400, 7199, -90, d.number(-9000, 9000), d.number(0, 900000))),)
+    lambda d: (
+        d.pick(
+            (
+                59,
+                60,
+                61,
+                -59,
+                -60,
+                3599,
+                3600,
+                86399,
+                86400,
+                7199,
+                d.number(-9000, 9000),
+                d.number(0, 900000),
+                d.number(60, 4000),
+            )
+        ),
+    )
 )
 def time_ago(seconds: int) -> str:
     """Say how long ago something was: "just now" below a minute, else "N minutes ago", hours from 60 minutes on and
@@ -128,10 +146,12 @@ def time_ago(seconds: int) -> str:
                 "0,30",
                 "5,1-3,*/20",
                 f"{d.number(0, 9)}-{d.number(9, 23)}/{d.number(1, 9)}",
+                f"{d.number(0, 23)},{d.number(0, 59)}",
                 "7-3",
                 "60",
                 "x",
                 "*/0",
+                "5/2",
             )
         ),
         d.pick(((0, 59), (0, 59), (0, 23), (1, 12))),
@@ -159,7 +179,14 @@ def cron_values(field: str, bounds: tuple[int, int]) -> list[int]:
 
 @reference(
     lambda d: (
-        d.many(lambda: (d.pick(("Ada", "Bo")), d.pick(("in", "in", "out", "out", "break")), d.number(0, 1440)), 8),
+        d.many(
+            lambda: (
+                d.pick(("Ada", "Bo")),
+                d.pick(("in", "out", "in", "out", "in", "out", "break")),
+                d.number(0, 1440),
+            ),
+            10,
+        ),
     )
 )
 def hours_worked(stamps: list[tuple[str, str, int]]) -> dict[str, float]:
@@ -239,7 +266,13 @@ def rate_limited(times: list[int], limit: int, window: int) -> list[bool]:
     return answers
 
 
-@reference(lambda d: (f"{d.day('2024-02-27', '2024-03-02')}T{d.clock()}", d.clock(), d.clock()))
+@reference(
+    lambda d: (
+        f"{d.day('2024-02-27', '2024-03-02')}T{(now := d.clock())}",
+        d.pick((now, d.clock(), d.clock())),
+        d.clock(),
+    )
+)
 def next_run(now: str, first: str, second: str) -> str:
     """Return the first moment after `now`, as YYYY-MM-DDTHH:MM, at which the clock shows `first` or `second`, both
     given as HH:MM; at `now` itself is too late."""

@@ -58,7 +58,7 @@ def to_roman(number: int) -> str:
 
 @reference(
     lambda d: (
-        d.pick(("IV", "mcmxciv", "XLII", "VX", "IIII", "", "ABC")) if d.chance(0.3) else d.letters("MCXVI", 4, 1),
+        d.pick(("IV", "mcmxciv", "XLII", "VX", "IIII", "", "ABC")) if d.chance(0.3) else d.letters("MDCLXVI", 4, 1),
     )
 )
 def from_roman(text: str) -> int:
@@ -80,7 +80,7 @@ def from_roman(text: str) -> int:
     return total
 
 
-@reference(lambda d: (d.pick((d.number(1, 30), d.number(0, 20000), 26, 27, 702, 703)),))
+@reference(lambda d: (d.pick((d.number(1, 30), d.number(1, 20000), 0, 26, 27, 702, 703)),))
 def column_name(number: int) -> str:
     """Return the name of a spreadsheet's column, A for 1, Z for 26, AA for 27; raise ValueError for a `number` below
     1."""
@@ -142,8 +142,8 @@ def edit_distance(left: str, right: str) -> int:
 
 @reference(
     lambda d: (
-        d.pick((d.word(), d.letters("ab", 5), "night")),
-        d.many(lambda: d.pick((d.word(), d.letters("ab", 5), "nacht", "light")), 5),
+        d.pick((d.word(), d.letters("ab", 5), "Night")),
+        d.many(lambda: d.pick((d.word(), d.letters("ab", 5), "nacht", "light", "NIGHTS")), 5),
     )
 )
 def most_similar(word: str, candidates: list[str]) -> tuple[str, float]:

@@ -136,8 +136,8 @@ def prune(config: dict[str, Any]) -> dict[str, Any]:
     lambda d: (
         d.mapping(
             lambda: d.pick(("port", "debug", "price", "name", "size")),
-            lambda: d.pick(("8", "yes", "No", "1.5", "x", "")),
-            5,
+            lambda: d.pick(("8", "yes", "ON", "No", "1.5", "x", "1")),
+            7,
         ),
         {"port": 80, "debug": False, "price": 2.0, "name": "app"},
     )

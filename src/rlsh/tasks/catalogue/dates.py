@@ -55,7 +55,7 @@ def age_on(born: str, day: str) -> int:
     return age
 
 
-@reference(lambda d: (d.day(), d.pick(("Monday", "friday", "sun", "WED", "day"))))
+@reference(lambda d: (d.day(), d.pick(("Monday", "friday", "sun", "WED", "Tues", "sat", "day", "fr"))))
 def next_weekday(day: str, name: str) -> str:
     """Return the ISO date of the first day after `day` that is the weekday `name`, an English name or its first three
     or more letters in any case; raise ValueError for any other name."""
@@ -135,7 +135,7 @@ def read_date(text: str) -> str | None:
     return None
 
 
-@reference(lambda d: (d.number(1995, 2045),))
+@reference(lambda d: (d.pick((d.number(1583, 4200), d.number(1583, 4200), 1954, 1981, 2049, 2076, 2106)),))
 def easter(year: int) -> str:
     """Return the ISO date of Easter Sunday in the Gregorian calendar by the method known as Meeus, Jones and
     Butcher."""

@@ -38,7 +38,7 @@ def progress_bar(done: int, total: int, width: int) -> str:
     return f"[{bar:<{width}}] {100 * done // total:3d}%"
 
 
-@reference(lambda d: (d.mapping(d.word, lambda: d.number(0, 60), 5), d.number(1, 20)))
+@reference(lambda d: (d.mapping(d.word, lambda: d.pick((d.number(0, 60), 7, 0)), 6), d.number(1, 20)))
 def bar_chart(counts: dict[str, int], width: int) -> list[str]:
     """Draw one line "NAME | ### COUNT" for each count, largest first and names in order for equal ones: names padded
     to the longest, `width` marks for the largest count and the others in proportion, rounded down but 1 at least for
@@ -112,7 +112,12 @@ def draw_tree(tree: dict[str, Any]) -> list[str]:
     return lines
 
 
-@reference(lambda d: (d.pick((d.sentence().encode(), bytes(d.ints(0, 255, 20)))), d.pick((4, 8, 16))))
+@reference(
+    lambda d: (
+        d.pick((d.sentence().encode(), bytes(d.many(lambda: d.pick((d.number(0, 255), 31, 32, 126, 127)), 20)))),
+        d.pick((4, 8, 16)),
+    )
+)
 def hex_dump(data: bytes, width: int) -> list[str]:
     """Show `data` in lines of `width` bytes: the offset in 4 hexadecimal digits, two blanks, the bytes in hexadecimal
     with blanks between them, padded to a full line, two blanks, and the bytes as ASCII with "." for what is not

@@ -20,7 +20,7 @@ def multiply(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
     for row in left:
         cells = []
         for column in zip(*right, strict=True):
-            cells.append(sum(a * b for a, b in zip(row, column, strict=True)))
+            cells.append(sum(a * b for a, b in zip(row, column, strict=False)))
         product.append(cells)
     return product
 
@@ -114,7 +114,20 @@ def flood_fill(grid: list[list[int]], row: int, column: int, value: int) -> list
     return result
 
 
-@reference(lambda d: (["".join(row) for row in d.matrix(lambda: d.pick(".....#"), d.number(1, 5), d.number(1, 5))],))
+@reference(
+    lambda d: (
+        [
+            "".join(d.pick((cell, cell, cell, cell, ".")) for cell in row)
+            for row in d.pick(
+                (
+                    ["".join(row) for row in d.matrix(lambda: d.pick("...#"), d.number(1, 4), d.number(1, 4))],
+                    ["...", "##.", "...", ".##", "..."],
+                    ["..#...", "#.#.#.", "#...#."],
+                )
+            )
+        ],
+    )
+)
 def shortest_walk(maze: list[str]) -> int | None:
     """Return the fewest steps, up, down, left or right, from the top left to the bottom right cell without entering a
     "#", or None if there is no way or one of these two cells is a "#"."""

@@ -5,7 +5,7 @@ from typing import Any
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (d.ints(0, 9, 9), d.number(0, 4), d.pick((None, 0))))
+@reference(lambda d: (d.ints(0, 9, 9), d.number(-1, 4), d.pick((None, 0))))
 def chunked(items: list[int], size: int, fill: int | None) -> list[list[int]]:
     """Cut `items` into lists of `size`, the last one shorter, or filled up with `fill` unless that is None; raise
     ValueError if `size` is below 1."""
@@ -180,7 +180,7 @@ def top_with_ties(scores: list[list[Any]], places: int) -> list[str]:
     return [name for name, score in ordered if score >= limit]
 
 
-@reference(lambda d: (d.ints(0, 2, 7),))
+@reference(lambda d: (d.many(lambda: d.pick((0, 0, 1, 2)), 9),))
 def majority(votes: list[int]) -> tuple[int | None, int]:
     """Return the value that makes up more than half of `votes` and how many of them are for it, or (None, 0) if there
     is no such value."""

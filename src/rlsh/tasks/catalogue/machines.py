@@ -148,7 +148,7 @@ def edit_text(commands: list[str]) -> str:
     return states[current]
 
 
-@reference(lambda d: (d.letters("abc<>-#", 12),))
+@reference(lambda d: (d.letters("abc<<>>-#", 14),))
 def typed(keys: str) -> tuple[str, int]:
     """Return the text and the cursor's index after keys: < and > move the cursor by one character as far as there are
     any, - deletes the character before it, # the one after it, if any, and every other key is inserted before the

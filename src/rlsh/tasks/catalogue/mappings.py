@@ -36,7 +36,11 @@ def group_names(people: list[dict[str, Any]], key: str) -> dict[str, list[str]]:
 
 
 @reference(
-    lambda d: (" ".join([d.sentence(6), d.sentence(12)]), d.pick((0, 1, 2, 3, 4)), d.pick((["the", "a", "of"], [])))
+    lambda d: (
+        " ".join([d.sentence(6), d.pick(("", "!", "?!")), d.sentence(12)]),
+        d.pick((0, 1, 2, 3, 4)),
+        d.pick((["the", "a", "of"], [])),
+    )
 )
 def common_words(text: str, count: int, ignored: list[str]) -> list[tuple[str, int]]:
     """Return the `count` most frequent words of `text`, in lower case and without .,!? around them, as pairs of word
@@ -47,7 +51,7 @@ def common_words(text: str, count: int, ignored: list[str]) -> list[tuple[str, i
     return ordered[:count]
 
 
-@reference(lambda d: (d.rows([d.key, lambda: d.number(-50, 99)], 7), d.number(0, 60)))
+@reference(lambda d: (d.rows([d.key, lambda: d.pick((-10, 0, 1, 10, 20, 30))], 7), d.pick((0, 1, 10, 20, 31))))
 def totals_over(payments: list[list[Any]], limit: int) -> dict[str, int]:
     """Add up the amounts of the [name, amount] payments by name, leaving out amounts that are not positive, and keep
     the totals of at least `limit`."""
@@ -174,7 +178,7 @@ def sort_records(records: list[dict[str, Any]], keys: list[str]) -> list[dict[st
     return result
 
 
-@reference(lambda d: (d.many(lambda: d.pick(("b c", "c", "a b", "a", "b", "c a")), 6),))
+@reference(lambda d: (d.many(lambda: d.pick(("b c", "c", "a b", "a a b", "a", "b", "c a", "c b a")), 6),))
 def linked_pairs(baskets: list[str]) -> dict[str, int]:
     """Count for each pair of different items, written "a+b" in alphabetical order, how many baskets, strings of items
     separated by blanks, contain both."""

@@ -6,7 +6,7 @@ from math import gcd
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (d.pick((d.number(-2, 400), d.number(2, 30) * d.number(2, 12))),))
+@reference(lambda d: (d.pick((d.number(-2, 400), d.number(2, 30) * d.number(2, 12), 0, 1, 2, 4, 49, 8, 97)),))
 def prime_factors(n: int) -> list[tuple[int, int]]:
     """Return the prime factors of `n`, smallest first, each as a pair with its exponent, and none for 1; raise
     ValueError for an `n` below 1."""
@@ -27,13 +27,10 @@ def prime_factors(n: int) -> list[tuple[int, int]]:
     return factors
 
 
-@reference(lambda d: (d.number(-3, 60), d.number(0, 110)))
+@reference(lambda d: (d.number(-3, 60), d.pick((d.number(0, 110), 2, 4, 9, 25, 49))))
 def primes_between(low: int, high: int) -> list[int]:
     """Return the primes from `low` to `high`, both included, in order."""
-    if high < 2:
-        return []
     is_prime = [True] * (high + 1)
-    is_prime[0] = is_prime[1] = False
     for n in range(2, int(high**0.5) + 1):
         if not is_prime[n]:
             continue
@@ -57,7 +54,9 @@ def digital_root(n: int) -> tuple[int, int]:
     return n, steps
 
 
-@reference(lambda d: (d.number(-300, 5000), d.pick((2, 3, 8, 16, 36, d.number(0, 40)))))
+@reference(
+    lambda d: (d.pick((d.number(-300, 5000), d.number(0, 40), 0)), d.pick((2, 3, 8, 16, 36, d.number(2, 36), 1, 37)))
+)
 def to_base(n: int, base: int) -> str:
     """Write `n` in `base` with the digits 0-9 and a-z, with a minus sign in front if it is negative; raise ValueError
     unless `base` is from 2 to 36."""
@@ -111,7 +110,9 @@ def pascal_row(n: int) -> list[int]:
     return row
 
 
-@reference(lambda d: (d.pick((d.number(0, 20), d.number(0, 999), d.number(1000, 999999))),))
+@reference(
+    lambda d: (d.pick((d.number(0, 20), d.number(0, 999), d.number(1000, 999999), 19, 20, 21, 99, 100, 1000, 110)),)
+)
 def spell_number(n: int) -> str:
     """Spell a number from 0 to 999999 in English, such as "twenty-one" or "three thousand one hundred five": hyphens
     between tens and ones, no "and", single spaces."""

@@ -62,9 +62,12 @@ def parse_csv_line(line: str) -> list[str]:
     lambda d: (
         "\n".join(
             d.many(
-                lambda: d.pick(("[main]", "[ x ]", "a = 1", "b=2", "; note", "# note", "", "c = d = e", "a =", "word")),
+                lambda: d.pick(
+                    ("[main]", " [ x ] ", "a = 1", " b=2", "; note", "# note", "", "c = d = e", "a =", "[a=b", "c=[d]")
+                ),
                 8,
             )
+            + d.pick(([], [], [], ["word"], ["[open"]))
         ),
     )
 )
@@ -262,62 +265,3 @@ def markdown_rows(lines: list[str]) -> list[dict[str, str]]:
         values += [""] * (len(header) - len(values))
         rows.append(dict(zip(header, values, strict=False)))
     return rows
-
-
-@reference(
-    lambda d: (
-        d.pick(
-            (
-                f"{d.key()}.{d.key()}[{d.number(0, 20)}]",
-                f"{d.key()}[{d.number(0, 9)}].{d.key()}",
-                "a.b[1][2]",
-                f"[{d.number(0, 99)}]",
-                d.key(),
-                f"{d.key()}.x_1",
-                "a[-1]",
-                "a..b",
-                "a[b]",
-                "tags[0]x",
-            )
-        ),
-    )
-)
-def parse_key_path(path: str) -> list[str | int]:
-    """Split a path such as "items[0].id" into keys, which are letters, digits and _, and list indices, as in
-    ["items", 0, "id"]; raise ValueError if any part of it is malformed."""
-    parts: list[str | int] = []
-    part = re.compile(r"\[(\d+)\]|(\.?)(\w+)")
-    position = 0
-    while position < len(path):
-        match = part.match(path, position)
-        if match is None or (match[3] and bool(match[2]) != bool(parts)):
-            raise ValueError(f"{path!r} at {position}")
-        parts.append(match[3] if match[3] else int(match[1]))
-        position = match.end()
-    return parts
-
-
-@reference(
-    lambda d: ("".join(d.many(lambda: d.pick(("a", "\\n", "\\t", "\\\\", "\\x41", "\\q", "\\", "\\x4", "é")), 7)),)
-)
-def unescape(text: str) -> str:
-    """Replace the escapes \\\\, \\n, \\t and \\xHH, two hexadecimal digits, in `text` by what they stand for; any
-    other backslash stays, with what follows it."""
-    simple = {"n": "\n", "t": "\t", "\\": "\\"}
-    result = ""
-    i = 0
-    while i < len(text):
-        following = text[i + 1 : i + 2]
-        if text[i] != "\\":
-            result += text[i]
-            i += 1
-        elif following in simple:
-            result += simple[following]
-            i += 2
-        elif re.match("x[0-9A-Fa-f]{2}", text[i + 1 :]):
-            result += chr(int(text[i + 2 : i + 4], 16))
-            i += 4
-        else:
-            result += text[i]
-            i += 1
-    return result

@@ -7,7 +7,18 @@ from posixpath import commonpath, dirname
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (d.path(6),))
+@reference(
+    lambda d: (
+        d.pick(
+            (
+                d.path(6),
+                "../" * d.number(1, 3) + d.path(3),
+                "/" + "../" * d.number(1, 2) + d.file(),
+                d.pick(("a/..", "./", "a/b/../..", "/..", "")),
+            )
+        ),
+    )
+)
 def normalise_path(path: str) -> str:
     """Return `path` without empty and "." parts and with ".." taking away the part before it: at the root it has none
     to take, and at the start of a relative path it stays; "." if nothing is left of a relative path."""
@@ -44,7 +55,7 @@ def split_extension(path: str) -> tuple[str, str]:
     return folder + slash + dots + stem, dot + extension
 
 
-@reference(lambda d: ("/" + "/".join(d.letters("abc", 4)), "/" + "/".join(d.letters("abc", 4))))
+@reference(lambda d: ("/" + "/".join(d.letters("aab", 5)), "/" + "/".join(d.letters("aab", 5))))
 def relative_path(start: str, target: str) -> str:
     """Return the path that leads from the folder `start` to `target`, both absolute and in normal form, with as few
     parts as possible; "." if they are the same."""
@@ -61,7 +72,7 @@ def relative_path(start: str, target: str) -> str:
 
 @reference(
     lambda d: (
-        d.pick(("a.txt", "a", "a (1).txt", ".env")),
+        d.pick(("a.txt", "a", "A", "a (1).txt", ".env")),
         d.many(lambda: d.pick(("a.txt", "a (1).txt", "a (2).txt", "A.txt", "a", "a (1)", ".env")), 7),
     )
 )

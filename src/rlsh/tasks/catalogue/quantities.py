@@ -1,4 +1,4 @@
-"""Sizes, versions, ranges and colors written as text."""
+"""Sizes, versions, ranges, colors and key paths written as text."""
 
 import re
 from fractions import Fraction
@@ -68,6 +68,8 @@ VERSIONS = (
     "1.2.3-alpha",
     "2",
     "1.2.3-1",
+    "2.0.0",
+    "0.0",
 )
 
 
@@ -189,3 +191,36 @@ def parse_color(text: str) -> tuple[int, int, int] | None:
         return None
     red, green, blue = (int(part) for part in match.groups())
     return (red, green, blue) if max(red, green, blue) <= 255 else None
+
+
+@reference(
+    lambda d: (
+        d.pick(
+            (
+                f"{d.key()}.{d.key()}[{d.number(0, 20)}]",
+                f"{d.key()}[{d.number(0, 9)}].{d.key()}",
+                "a.b[1][2]",
+                f"[{d.number(0, 99)}]",
+                d.key(),
+                f"{d.key()}.x_1",
+                "a[-1]",
+                "a..b",
+                "a[b]",
+                "tags[0]x",
+            )
+        ),
+    )
+)
+def parse_key_path(path: str) -> list[str | int]:
+    """Split a path such as "items[0].id" into keys, which are letters, digits and _, and list indices, as in
+    ["items", 0, "id"]; raise ValueError if any part of it is malformed."""
+    parts: list[str | int] = []
+    part = re.compile(r"\[(\d+)\]|(\.?)(\w+)")
+    position = 0
+    while position < len(path):
+        match = part.match(path, position)
+        if match is None or (match[3] and bool(match[2]) != bool(parts)):
+            raise ValueError(f"{path!r} at {position}")
+        parts.append(match[3] if match[3] else int(match[1]))
+        position = match.end()
+    return parts

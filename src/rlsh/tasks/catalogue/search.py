@@ -119,7 +119,9 @@ def pack(items: list[tuple[int, int]], capacity: int) -> int:
     return best[capacity]
 
 
-@reference(lambda d: (d.pick(([1, 5, 10], [4, 5], [2, 6], [1, 3, 4], [7])), d.number(-1, 24)))
+@reference(
+    lambda d: (d.pick(([1, 5, 10], [4, 5], [2, 6], [1, 3, 4], [7])), d.pick((-1, 0, d.number(1, 12), d.number(1, 24))))
+)
 def fewest_coins(coins: list[int], amount: int) -> int | None:
     """Return the smallest number of coins, each kind in any number, that add up to `amount`; None if none do."""
     if amount < 0:
@@ -177,7 +179,9 @@ def best_subset(values: list[int], limit: int) -> list[int]:
     return best
 
 
-@reference(lambda d: (d.number(-2, 400), d.number(2, 4)))
+@reference(
+    lambda d: (d.pick((d.number(1, 400), d.number(-2, 40), -1, 0, 1, 2, 8, 16, 27, 64, 81, 256)), d.number(2, 4))
+)
 def integer_root(n: int, degree: int) -> tuple[int, bool]:
     """Return the largest integer whose `degree`-th power is at most `n`, by bisection, and whether the power equals
     `n`; raise ValueError for a negative `n`."""

@@ -24,7 +24,7 @@ def moving_average(values: list[int], window: int) -> list[float]:
     return means
 
 
-@reference(lambda d: (d.ints(0, 30, 9), d.pick((0, 25, 50, 90, 100, d.number(-2, 102)))))
+@reference(lambda d: (d.ints(0, 30, 9), d.pick((0, 25, 50, 90, 100, 101, -1, d.number(0, 100), d.number(0, 100)))))
 def percentile(values: list[int], percent: int) -> float:
     """Return the percentile of `values`, rounded to 2 places and interpolated linearly between the two values next to
     it in sorted order; raise ValueError if there are no values or `percent` is not from 0 to 100."""

@@ -63,7 +63,17 @@ def josephus(people: int, step: int) -> list[int]:
     return order
 
 
-@reference(lambda d: (d.ints(0, 10, 6) + d.pick(([], [10, 10, 10], [10, 3, 4, 10])) + d.ints(0, 5, 8, 4),))
+@reference(
+    lambda d: (
+        d.pick(
+            (
+                d.ints(0, 10, 6) + d.pick(([], [10, 10, 10], [10, 3, 4, 10])) + d.ints(0, 5, 8, 4),
+                [10] * d.number(9, 12),
+                d.ints(0, 4, 24, 18),
+            )
+        ),
+    )
+)
 def bowling_score(rolls: list[int]) -> list[int]:
     """Return the running total after each complete frame of ten-pin bowling, ten frames at most: a strike, 10 in the
     first roll, counts the next two rolls as well, a spare, 10 in two rolls, the next one; stop at a frame whose rolls
@@ -100,10 +110,10 @@ def automaton_step(cells: str, rule: int) -> str:
         d.many(
             lambda: {
                 "name": d.pick(("ada", "bo")),
-                "kind": d.pick(("deposit", "withdraw", "withdraw", "close")),
-                "amount": d.number(-5, 60),
+                "kind": d.pick(("deposit", "deposit", "withdraw", "withdraw", "close")),
+                "amount": d.pick((-5, 0, 10, 10, 20, 30)),
             },
-            8,
+            9,
         ),
     )
 )

@@ -1,11 +1,17 @@
 """Words, cases and sentences."""
 
 import re
+from itertools import groupby
 
 from rlsh.tasks.catalogue.reference import reference
 
 
-@reference(lambda d: (d.sentence(), d.pick((["a", "of", "the"], ["and", "in", "be"], []))))
+@reference(
+    lambda d: (
+        " ".join(d.many(lambda: d.pick(("of", "the", "Of", "tale", "CITY", "a", "étude", "", "AND")), 7)),
+        d.pick((["a", "of", "the"], ["and", "in", "of"], [])),
+    )
+)
 def title_case(text: str, small: list[str]) -> str:
     """Join the words of `text` with single spaces, each with its first letter upper and the others lower case, but
     words listed in `small` (whatever their case) all in lower case unless they come first or last."""
@@ -56,7 +62,12 @@ def justify_line(words: list[str], width: int) -> str:
     return line
 
 
-@reference(lambda d: (d.sentence(), d.words(3)))
+@reference(
+    lambda d: (
+        text := d.sentence(),
+        [*(word.strip(",.!?").upper() for word in text.split()[: d.number(0, 3)]), d.word()],
+    )
+)
 def censor(text: str, banned: list[str]) -> str:
     """Replace every whole word of `text` that is in `banned`, upper or lower case, by its first letter and as many
     asterisks as letters are left."""
@@ -85,7 +96,7 @@ def slugify(title: str, limit: int) -> str:
     return slug or "untitled"
 
 
-@reference(lambda d: (d.sentence(), d.number(0, 24)))
+@reference(lambda d: (text := d.sentence(), d.pick((d.number(0, 24), len(text), max(0, len(text) - 1), 5, 4, 3))))
 def shorten_middle(text: str, width: int) -> str:
     """Return `text` unchanged if it has at most `width` characters; otherwise cut its middle out and put "..." there
     so that exactly `width` characters remain, the left part being the longer one if they differ; with a `width` below
@@ -202,3 +213,44 @@ def longest_palindrome(text: str) -> str:
             if right - left - 1 > len(best):
                 best = text[left + 1 : right]
     return best
+
+
+@reference(lambda d: (d.many(lambda: d.pick((">> a", "> b", "c", ">", "d ", "> > e", "> f > g")), 8),))
+def group_quotes(lines: list[str]) -> list[tuple[int, str]]:
+    """Join neighbouring lines of one quoting depth, the number of ">" before the text with blanks between them
+    allowed, into pairs of that depth and their texts, stripped and joined by newlines."""
+
+    def depth(line: str) -> int:
+        bare = line.lstrip("> ")
+        return line[: len(line) - len(bare)].count(">")
+
+    result = []
+    for level, group in groupby(lines, key=depth):
+        result.append((level, "\n".join(line.lstrip("> ").rstrip() for line in group)))
+    return result
+
+
+@reference(
+    lambda d: ("".join(d.many(lambda: d.pick(("a", "\\n", "\\t", "\\\\", "\\x41", "\\q", "\\", "\\x4", "é")), 7)),)
+)
+def unescape(text: str) -> str:
+    """Replace the escapes \\\\, \\n, \\t and \\xHH, two hexadecimal digits, in `text` by what they stand for; any
+    other backslash stays, with what follows it."""
+    simple = {"n": "\n", "t": "\t", "\\": "\\"}
+    result = ""
+    i = 0
+    while i < len(text):
+        following = text[i + 1 : i + 2]
+        if text[i] != "\\":
+            result += text[i]
+            i += 1
+        elif following in simple:
+            result += simple[following]
+            i += 2
+        elif re.match("x[0-9A-Fa-f]{2}", text[i + 1 :]):
+            result += chr(int(text[i + 2 : i + 4], 16))
+            i += 4
+        else:
+            result += text[i]
+            i += 1
+    return result

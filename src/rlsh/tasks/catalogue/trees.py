@@ -163,6 +163,7 @@ def count_climbs(stairs: int, steps: list[int]) -> int:
                 "(a",
                 "a)",
                 "(a)(b)",
+                ")",
                 "",
             )
         ),

@@ -124,12 +124,19 @@ class Draw:
 
     def nested(self, leaf: Callable[[], object], depth: int = 3, most: int = 4) -> list[Any]:
         """Lists within lists, down to `depth` of them."""
-        return self.many(lambda: self.nested(leaf, depth - 1, most) if depth > 1 and self.chance(0.4) else leaf(), most)
+
+        def item() -> object:
+            return self.nested(leaf, depth - 1, most) if depth > 1 and self.chance(0.4) else leaf()
+
+        return self.many(item, most)
 
     def config(self, leaf: Callable[[], object], depth: int = 2, most: int = 4) -> dict[str, Any]:
         """Dicts within dicts, down to `depth` of them, as settings have them."""
-        inner = lambda: self.config(leaf, depth - 1, most) if depth > 1 and self.chance(0.4) else leaf()  # noqa: E731
-        return self.mapping(self.key, inner, most)
+
+        def value() -> object:
+            return self.config(leaf, depth - 1, most) if depth > 1 and self.chance(0.4) else leaf()
+
+        return self.mapping(self.key, value, most)
 
     def matrix(self, cell: Callable[[], T], rows: int, columns: int) -> list[list[T]]:
         return [[cell() for _ in range(columns)] for _ in range(rows)]
