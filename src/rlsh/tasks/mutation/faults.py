@@ -106,7 +106,8 @@ def _tree(source: str) -> tuple[object, ...] | None:
         kind = type(node)
         flat.append(kind)
         if kind in FIELDS:
-            waiting += [getattr(node, name) for name in FIELDS[kind]]
+            for name in FIELDS[kind]:
+                waiting.append(getattr(node, name))
         elif isinstance(node, list):
             flat.append(len(node))
             waiting += node
