@@ -78,8 +78,9 @@ def augmented_alias(f: Subject) -> Iterator[Edits]:
     """`path = path + [x]`, a new list, to `path += [x]`, the same list."""
     for node in f.find(cst.Assign):
         name, value = assigned(node) or ("", None)
-        added = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add)
-        if isinstance(value, cst.BinaryOperation) and added and named(value.left, name):
+        if not isinstance(value, cst.BinaryOperation) or not isinstance(value.operator, cst.Add):
+            continue
+        if named(value.left, name) and isinstance(value.right, cst.BaseList):
             yield f.put(node, f"{name} += {f.text(value.right)}")
 
 

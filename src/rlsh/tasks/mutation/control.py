@@ -130,7 +130,7 @@ def dropped_raise(f: Subject) -> Iterator[Edits]:
 def swallowed(f: Subject) -> Iterator[Edits]:
     """What an exception is answered with becomes `pass`."""
     for handler in f.find(cst.ExceptHandler):
-        if len(handler.body.body) == 1:
+        if len(handler.body.body) == 1 and not isinstance(only(handler.body.body[0]), LEAVES):
             yield f.put(handler.body, "pass")
 
 

@@ -43,7 +43,8 @@ def mutants(source: str, function: str) -> list[Mutant]:
     No two have the same syntax tree, and none that of `source`. Those of the family "syntax" do not parse, all
     others do. Raises MutationError where `source` does not parse or has no such function at its top level.
     """
-    return [Mutant(f.source, (f.operator,), min(f.lines)) for f in _faults(Subject(source, function))]
+    subject = Subject(source, function)
+    return [Mutant(f.source, (f.operator,), _first_line(subject, f.source)) for f in _faults(subject)]
 
 
 def double_fault(source: str, function: str, rng: random.Random) -> Mutant | None:
@@ -52,8 +53,9 @@ def double_fault(source: str, function: str, rng: random.Random) -> Mutant | Non
     Operators are drawn evenly and then one of their faults, lest those that apply everywhere crowd out the rest.
     Raises MutationError as `mutants` does.
     """
+    subject = Subject(source, function)
     groups: dict[str, list[Fault]] = {}
-    for fault in _faults(Subject(source, function)):
+    for fault in _faults(subject):
         groups.setdefault(fault.operator, []).append(fault)
     drawn = [
         fault for group in rng.sample(list(groups.values()), len(groups)) for fault in rng.sample(group, len(group))
@@ -64,7 +66,7 @@ def double_fault(source: str, function: str, rng: random.Random) -> Mutant | Non
         if len(families) == 2 and not one.lines & other.lines:
             both = _applied(source, one.edits + other.edits)
             if (_tree(both) is None) == ("syntax" in families):
-                return Mutant(both, (one.operator, other.operator), min(one.lines))
+                return Mutant(both, (one.operator, other.operator), _first_line(subject, both))
     return None
 
 
@@ -125,6 +127,10 @@ def _lines(subject: Subject, edits: Edits) -> frozenset[int]:
         end -= _shared(old[::-1], text[::-1])
         lines.update(range(subject.line(start), subject.line(max(start, end - 1)) + 1))
     return frozenset(lines)
+
+
+def _first_line(subject: Subject, mutant: str) -> int:
+    return subject.line(_shared(subject.source, mutant))
 
 
 def _shared(one: str, other: str) -> int:

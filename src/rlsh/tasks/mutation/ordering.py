@@ -18,13 +18,12 @@ FIXED = (*JUMPS, cst.Import, cst.ImportFrom, cst.Global, cst.Nonlocal)
 def swapped_operands(f: Subject) -> Iterator[Edits]:
     """`a - b` to `b - a`."""
     for node in f.find(cst.BinaryOperation):
-        joined = isinstance(node.operator, cst.Add) and (
-            isinstance(node.left, SERIES) or isinstance(node.right, SERIES)
-        )
-        formatted = isinstance(node.operator, cst.Modulo) and isinstance(node.left, cst.BaseString)
-        if joined or (isinstance(node.operator, NONCOMMUTATIVE) and not formatted):
-            left = f.atom(node.left) if isinstance(node.left, cst.BinaryOperation) else f.text(node.left)
-            yield f.put(node.left, f.text(node.right)) + f.put(node.right, left)
+        left, operator, right = node.left, node.operator, node.right
+        joined = isinstance(operator, cst.Add) and (isinstance(left, SERIES) or isinstance(right, SERIES))
+        formatted = isinstance(operator, cst.Modulo) and isinstance(left, cst.BaseString)
+        chained = isinstance(left, cst.BinaryOperation) and type(left.operator) is type(operator)
+        if joined or (isinstance(operator, NONCOMMUTATIVE) and not formatted and not chained):
+            yield f.swap(left, right)
 
 
 def swapped_arguments(f: Subject) -> Iterator[Edits]:
@@ -38,7 +37,7 @@ def swapped_arguments(f: Subject) -> Iterator[Edits]:
 def swapped_pair(f: Subject) -> Iterator[Edits]:
     """`a, b` to `b, a`, be it a value or a target."""
     for node in f.find(cst.Tuple):
-        if len(node.elements) > 1 and not isinstance(f.parent(node), (cst.ComparisonTarget, cst.ExceptHandler)):
+        if len(node.elements) > 1 and not _is_choice(f, node):
             yield f.swap(node.elements[0], node.elements[1])
 
 
@@ -96,6 +95,14 @@ def reversed_sort(f: Subject) -> Iterator[Edits]:
                 yield f.insert(f.span(call)[1] - 1, "reverse=True")
         elif named(call.func, "reversed"):
             yield f.lift(call, call.args[0].value)
+
+
+def _is_choice(f: Subject, node: cst.Tuple) -> bool:
+    """Whether a tuple stands for any of its elements, as in `x in (a, b)`: their order is nothing to it."""
+    parent = f.parent(node)
+    if isinstance(parent, cst.Arg):
+        return f.text(f.parent(parent)).partition("(")[0].endswith(("isinstance", "startswith", "endswith"))
+    return isinstance(parent, (cst.ComparisonTarget, cst.ExceptHandler))
 
 
 def _same_shape(one: cst.If, other: cst.If | cst.Else) -> bool:

@@ -166,10 +166,16 @@ class Subject:
     # --- the text ---------------------------------------------------------------------------------------------
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where `node` stands, its parentheses included."""
+        """Where `node` stands, with its parentheses or, if it is a parameter, its default."""
         if isinstance(node, cst.BaseExpression) and node.lpar:
             return self._spans[node.lpar[0]][0], self._spans[node.rpar[-1]][1]
-        return self._spans[node]
+        start, end = self._spans[node]
+        # the positions of libcst leave out a parameter's default, and begin a definition before its comments
+        if isinstance(node, cst.Param) and (last := node.default or node.annotation):
+            end = self.span(last)[1]
+        elif isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.decorators:
+            start = self.source.rindex("@", 0, self.span(node.decorators[0].decorator)[0])
+        return start, end
 
     def inner(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where `node` stands, its own parentheses left out."""
@@ -212,11 +218,12 @@ class Subject:
         return self.put(one, self.text(other)) + self.put(other, self.text(one))
 
     def lift(self, node: cst.BaseExpression, child: cst.BaseExpression) -> Edits:
-        """`node` becomes its part `child`, in parentheses where the surroundings would tear it apart."""
+        """`node` becomes its part `child`, in parentheses where it would fall apart without."""
         parent = self.parent(node)
         bound = isinstance(parent, TIGHT) or (self.field(node) in ("func", "value") and isinstance(parent, ATOMS))
         grouped = bool(node.lpar) or not isinstance(node, TIGHT)
-        return self.put(node, self.atom(child) if bound and grouped else self.text(child))
+        open_ended = isinstance(child, cst.GeneratorExp) or NEWLINE.search(self.text(child))
+        return self.put(node, self.atom(child) if (bound and grouped) or open_ended else self.text(child))
 
     def drop(self, statement: cst.CSTNode) -> Edits:
         """A statement or clause is lost with its lines."""

@@ -80,8 +80,9 @@ def misspelt_keyword(f: Subject) -> Iterator[Edits]:
     for node in f.nodes:
         if type(node) in KEYWORDS:
             right, wrong = KEYWORDS[type(node)]
-            start = f.span(node)[0]
-            yield (Edit(start, start + len(right), wrong),)
+            start = f.inner(node)[0]
+            if f.source.startswith(right, start):  # there may be `async` or a decorator before it
+                yield (Edit(start, start + len(right), wrong),)
 
 
 def foreign_operator(f: Subject) -> Iterator[Edits]:
