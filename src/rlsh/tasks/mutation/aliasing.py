@@ -86,7 +86,7 @@ def augmented_alias(f: Subject) -> Iterator[Edits]:
 
 def sort_for_sorted(f: Subject) -> Iterator[Edits]:
     """`sorted(xs)`, a value, to `xs.sort()`, which has none."""
-    for call in f.calls("sorted", "reversed"):
+    for call in f.calls("sorted", "reversed", at_least=1):
         first, *rest = call.args
         if isinstance(first.value, cst.Name):
             method = "sort" if named(call.func, "sorted") else "reverse"

@@ -12,6 +12,7 @@ from rlsh.tasks.mutation.subject import Edits, Operator, Subject
 
 SCALARS = ("int", "float", "str", "bool", "bytes")
 SERIES = ("list", "tuple", "set", "frozenset", "dict")
+COPYING = ("list", "dict", "set")
 OTHER = {
     "int": "float",
     "float": "int",
@@ -28,9 +29,8 @@ def dropped_conversion(f: Subject) -> Iterator[Edits]:
     for call in f.calls(*SCALARS, *SERIES):
         if len(call.args) == 1 and not call.args[0].keyword:
             value = call.args[0].value
-            # of something with a name these are copies
-            named_thing = isinstance(value, (cst.Name, cst.Attribute, cst.Subscript))
-            copied = named_thing and named(call.func, "list", "dict", "set")
+            # of a thing that has a name, these make a copy: a fault of another family
+            copied = isinstance(value, (cst.Name, cst.Attribute, cst.Subscript)) and named(call.func, *COPYING)
             if not copied and not isinstance(f.parent(call), cst.For):
                 yield f.lift(call, value)
     for call, attribute in f.methods("encode", "decode"):
@@ -58,7 +58,7 @@ def dropped_comma(f: Subject) -> Iterator[Edits]:
     """`(a,)` to `(a)`."""
     for node in f.find(cst.Tuple):
         if len(node.elements) == 1:
-            yield f.cut(f.span(node.elements[0])[1], f.span(node)[1] - len(node.rpar))
+            yield f.cut(f.span(node.elements[0])[1], f.inner(node)[1])
 
 
 def stray_comma(f: Subject) -> Iterator[Edits]:

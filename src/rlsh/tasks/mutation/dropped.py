@@ -93,7 +93,7 @@ def dropped_call(f: Subject) -> Iterator[Edits]:
     """`s.upper()` to `s.upper`."""
     for node in f.find(cst.Call):
         if not node.args and isinstance(node.func, cst.Attribute):
-            yield f.cut(f.span(node.func)[1], f.span(node)[1])
+            yield f.cut(f.span(node.func)[1], f.inner(node)[1])
 
 
 DROPPED: tuple[Operator, ...] = (

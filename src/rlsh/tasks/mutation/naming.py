@@ -94,7 +94,7 @@ def foreign_method(f: Subject) -> Iterator[Edits]:
     """`xs.append(x)` to `xs.push(x)`, and `len(xs)` to `xs.length`."""
     for _, attribute in f.methods(*FOREIGN):
         yield f.put(attribute.attr, FOREIGN[attribute.attr.value])
-    for call in f.calls("len"):
+    for call in f.calls("len", at_least=1):
         yield f.put(call, f"{f.atom(call.args[0].value)}.length")
 
 
@@ -140,7 +140,9 @@ def reused_variable(f: Subject) -> Iterator[Edits]:
     for inner in f.find(cst.For):
         outer = next((a for a in f.above(inner) if isinstance(a, cst.For)), None)
         if outer and isinstance(inner.target, cst.Name) and isinstance(outer.target, cst.Name):
-            again = [n for n in f.inside(inner) if named(n, inner.target.value)]
+            again = [
+                n for n in f.inside(inner) if named(n, inner.target.value) and f.field(n) not in ("attr", "keyword")
+            ]
             yield tuple(edit for n in again for edit in f.put(n, outer.target.value))
 
 

@@ -109,9 +109,8 @@ class _Numbering(ast.NodeVisitor):
         own = _bound(node.body)
         for statement in node.body:
             if isinstance(statement, Function):
-                name, statement.name = statement.name, ""
-                self.visit(statement)
-                statement.name = name
+                self.visit_all(statement.decorator_list)
+                self.function(statement.args, statement.body)
             else:
                 self.scopes.append({name: name for name in own})
                 self.visit(statement)

@@ -134,7 +134,7 @@ def constant(f: Subject) -> Iterator[Edits]:
 
 def enumerate_start(f: Subject) -> Iterator[Edits]:
     """`enumerate(xs, 1)` to `enumerate(xs)`, and the reverse."""
-    for call in f.calls("enumerate"):
+    for call in f.calls("enumerate", at_least=1):
         yield f.drop_item(call.args, 1) if len(call.args) > 1 else f.insert(f.span(call.args[0])[1], ", 1")
 
 

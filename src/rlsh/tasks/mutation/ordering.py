@@ -49,7 +49,7 @@ def swapped_indices(f: Subject) -> Iterator[Edits]:
 
 
 def swapped_keys(f: Subject) -> Iterator[Edits]:
-    """`{a: b}` to `{b: a}`, of one pair or of a comprehension."""
+    """`{a: b for a, b in pairs}` to `{b: a for a, b in pairs}`."""
     for comprehension in f.find(cst.DictComp):
         yield f.swap(comprehension.key, comprehension.value)
 
@@ -83,7 +83,7 @@ def swapped_tests(f: Subject) -> Iterator[Edits]:
 
 
 def reversed_sort(f: Subject) -> Iterator[Edits]:
-    """`sorted(xs)` to `sorted(xs, reverse=True)` and the reverse, `reversed(xs)` to `xs`."""
+    """`sorted(xs)` to `sorted(xs, reverse=True)`, and back; `reversed(xs)` to `xs`."""
     for call in f.find(cst.Call):
         if named(call.func, "sorted") or (isinstance(call.func, cst.Attribute) and call.func.attr.value == "sort"):
             given = [i for i, a in enumerate(call.args) if named(a.keyword, "reverse")]
@@ -92,8 +92,8 @@ def reversed_sort(f: Subject) -> Iterator[Edits]:
             elif call.args:
                 yield f.insert(f.span(call.args[-1])[1], ", reverse=True")
             else:
-                yield f.insert(f.span(call)[1] - 1, "reverse=True")
-        elif named(call.func, "reversed"):
+                yield f.insert(f.inner(call)[1] - 1, "reverse=True")
+        elif named(call.func, "reversed") and call.args:
             yield f.lift(call, call.args[0].value)
 
 

@@ -124,9 +124,11 @@ class Subject:
         first = only(block.body[0])
         return block.body[isinstance(first, cst.Expr) and isinstance(first.value, cst.BaseString) :]
 
-    def calls(self, *names: str) -> Iterator[cst.Call]:
-        """Calls of plain names."""
-        return (c for c in self.find(cst.Call) if isinstance(c.func, cst.Name) and c.func.value in names)
+    def calls(self, *names: str, at_least: int = 0) -> Iterator[cst.Call]:
+        """Calls of plain names with so many arguments: what is called may be the source's own."""
+        for call in self.find(cst.Call):
+            if isinstance(call.func, cst.Name) and call.func.value in names and len(call.args) >= at_least:
+                yield call
 
     def methods(self, *names: str) -> Iterator[tuple[cst.Call, cst.Attribute]]:
         """Calls of attributes, with the attribute."""
