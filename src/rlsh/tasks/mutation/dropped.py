@@ -30,10 +30,11 @@ def dropped_return(f: Subject) -> Iterator[Edits]:
 
 def dropped_initialiser(f: Subject) -> Iterator[Edits]:
     """`total = 0` is lost, where `total` is added to later."""
+    declared = {item.name.value for item in f.find(cst.NameItem)}  # which without a binding would be no Python
     for statements in f.blocks():
         for i, statement in enumerate(statements[:-1]):
             name, _ = assigned(only(statement)) or ("", None)
-            first = f.bindings.get(name) == f.span(statement)[0]
+            first = name not in declared and f.bindings.get(name) == f.span(statement)[0]
             if first and any(name in changed(f, later) for later in statements[i + 1 :]):
                 yield f.drop(statement)
 

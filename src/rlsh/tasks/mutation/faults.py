@@ -64,7 +64,7 @@ def double_fault(source: str, function: str, rng: random.Random) -> Mutant | Non
         one, other = sorted(pair, key=lambda fault: min(fault.lines))
         families = {FAMILY[one.operator], FAMILY[other.operator]}
         if len(families) == 2 and not one.lines & other.lines:
-            both = _applied(source, one.edits + other.edits)
+            both = applied(source, one.edits + other.edits)
             if (_tree(both) is None) == ("syntax" in families):
                 return Mutant(both, (one.operator, other.operator), _first_line(subject, both))
     return None
@@ -75,7 +75,7 @@ def _faults(subject: Subject) -> list[Fault]:
     faults = []
     for name, operator in OPERATORS.items():
         for edits in operator(subject):
-            text = _applied(subject.source, edits)
+            text = applied(subject.source, edits)
             tree = _tree(text)
             if (tree is None) == (FAMILY[name] == "syntax") and (tree or text) not in seen:
                 seen.add(tree or text)
@@ -83,7 +83,8 @@ def _faults(subject: Subject) -> list[Fault]:
     return faults
 
 
-def _applied(source: str, edits: Edits) -> str:
+def applied(source: str, edits: Edits) -> str:
+    """`source` with these edits, none of which overlaps another."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [source[at : edit.start], edit.text]

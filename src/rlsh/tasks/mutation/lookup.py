@@ -71,11 +71,10 @@ def get_for_subscript(f: Subject) -> Iterator[Edits]:
     known = mappings(f)
     for node in f.find(cst.Subscript):
         index = node.slice[0].slice
-        if not isinstance(index, cst.Index) or f.field(node) == "target":
+        if not isinstance(index, cst.Index) or len(node.slice) > 1 or f.field(node) == "target":
             continue
         if f.text(node.value) in known or isinstance(index.value, cst.BaseString):
-            key = f.atom(index.value) if isinstance(index.value, cst.Tuple) else f.text(index)
-            yield f.put(node, f"{f.text(node.value)}.get({key})")
+            yield f.put(node, f"{f.text(node.value)}.get({f.text(index)})")
 
 
 def dropped_default(f: Subject) -> Iterator[Edits]:

@@ -140,10 +140,9 @@ def reused_variable(f: Subject) -> Iterator[Edits]:
     for inner in f.find(cst.For):
         outer = next((a for a in f.above(inner) if isinstance(a, cst.For)), None)
         if outer and isinstance(inner.target, cst.Name) and isinstance(outer.target, cst.Name):
-            again = [
-                n for n in f.inside(inner) if named(n, inner.target.value) and f.field(n) not in ("attr", "keyword")
-            ]
-            yield tuple(edit for n in again for edit in f.put(n, outer.target.value))
+            same = [n for n in f.inside(inner) if named(n, inner.target.value)]
+            variables = [n for n in same if f.field(n) not in ("attr", "keyword")]
+            yield tuple(edit for n in variables for edit in f.put(n, outer.target.value))
 
 
 # --- imports --------------------------------------------------------------------------------------------------

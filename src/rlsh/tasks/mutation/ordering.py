@@ -63,7 +63,7 @@ def swapped_statements(f: Subject) -> Iterator[Edits]:
                 continue
             related = changed(f, one) & mentioned(f, other) or changed(f, other) & mentioned(f, one)
             if (guards or related) and f.text(one) != f.text(other):
-                yield f.swap(one, other)
+                yield f.swap_lines(one, other)
 
 
 def swapped_branches(f: Subject) -> Iterator[Edits]:
@@ -72,14 +72,14 @@ def swapped_branches(f: Subject) -> Iterator[Edits]:
         if isinstance(node, cst.IfExp):
             yield f.swap(node.body, node.orelse)
         elif isinstance(node, cst.If) and isinstance(node.orelse, cst.Else) and _same_shape(node, node.orelse):
-            yield f.swap(node.body, node.orelse.body)
+            yield f.swap_lines(node.body, node.orelse.body)
 
 
 def swapped_tests(f: Subject) -> Iterator[Edits]:
     """`if a: … elif b: …` with the branches the other way round."""
     for node in f.find(cst.If):
         if isinstance(node.orelse, cst.If) and _same_shape(node, node.orelse):
-            yield f.swap(node.test, node.orelse.test) + f.swap(node.body, node.orelse.body)
+            yield f.swap(node.test, node.orelse.test) + f.swap_lines(node.body, node.orelse.body)
 
 
 def reversed_sort(f: Subject) -> Iterator[Edits]:

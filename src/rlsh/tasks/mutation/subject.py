@@ -76,8 +76,9 @@ class Subject:
         self._starts = [0, *(m.end() for m in NEWLINE.finditer(source))]
         # a parsed tree shares no nodes, which is what the copy would be made against
         ranges = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(PositionProvider)
+        starts = [*self._starts, len(source)]  # libcst sees a line end where the text ends without one
         self._spans = {
-            node: (self._starts[r.start.line - 1] + r.start.column, self._starts[r.end.line - 1] + r.end.column)
+            node: (starts[r.start.line - 1] + r.start.column, starts[r.end.line - 1] + r.end.column)
             for node, r in ranges.items()
         }
         self._place: dict[cst.CSTNode, tuple[cst.CSTNode, str]] = {}
@@ -201,6 +202,10 @@ class Subject:
         last = self.line(end)
         return self._starts[self.line(start) - 1], self._starts[last] if last < len(self._starts) else len(self.source)
 
+    def _line_end(self, offset: int) -> int:
+        newline = NEWLINE.search(self.source, offset)
+        return newline.start() if newline else len(self.source)
+
     def atom(self, node: cst.BaseExpression) -> str:
         """The text of `node`, safe beside any operator."""
         return self.text(node) if node.lpar or isinstance(node, ATOMS) else f"({self.text(node)})"
@@ -218,6 +223,11 @@ class Subject:
 
     def swap(self, one: cst.CSTNode, other: cst.CSTNode) -> Edits:
         return self.put(one, self.text(other)) + self.put(other, self.text(one))
+
+    def swap_lines(self, one: cst.CSTNode, other: cst.CSTNode) -> Edits:
+        """Statements or blocks change places, with the comments behind them."""
+        (a, b), (c, d) = ((self.span(n)[0], self._line_end(self.span(n)[1])) for n in (one, other))
+        return Edit(a, b, self.source[c:d]), Edit(c, d, self.source[a:b])
 
     def lift(self, node: cst.BaseExpression, child: cst.BaseExpression) -> Edits:
         """`node` becomes its part `child`, in parentheses where it would fall apart without."""
