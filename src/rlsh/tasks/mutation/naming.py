@@ -54,6 +54,8 @@ FOREIGN = {
     "extend": "concat",
     "get": "getOrDefault",
 }
+Import = cst.Import | cst.ImportFrom
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -169,15 +171,12 @@ def misspelt_import(f: Subject) -> Iterator[Edits]:
             yield f.put(module, misspelt(module.value))
 
 
-def _used_imports(
-    f: Subject,
-) -> Iterator[tuple[cst.SimpleStatementLine, cst.Import | cst.ImportFrom, Sequence[cst.ImportAlias], int]]:
+def _used_imports(f: Subject) -> Iterator[tuple[Statement, Import, Sequence[cst.ImportAlias], int]]:
     """The imports of the module and of the function that bind a name the function reads, alias by alias."""
     read = {name.value for name in f.loads()}
-    lines = [s for s in f.module.body if isinstance(s, cst.SimpleStatementLine)]
-    for statement in (*lines, *f.find(cst.SimpleStatementLine)):
+    for statement in (*f.module.body, *f.find(cst.SimpleStatementLine)):
         node = only(statement)
-        if isinstance(node, (cst.Import, cst.ImportFrom)) and not isinstance(node.names, cst.ImportStar):
+        if isinstance(node, Import) and not isinstance(node.names, cst.ImportStar):
             for i, alias in enumerate(node.names):
                 if (alias.evaluated_alias or alias.evaluated_name.partition(".")[0]) in read:
                     yield statement, node, node.names, i
