@@ -1,4 +1,4 @@
-"""Mutation: what each operator writes, what it leaves alone, what mutants are as a whole; the normal form."""
+"""Mutation: what each operator writes, what it leaves alone, what mutants are as a whole."""
 
 import ast
 import hashlib
@@ -8,131 +8,16 @@ import subprocess
 import sys
 import warnings
 from difflib import SequenceMatcher
-from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutation_corpus import CORPUS, EXAMPLES, FUNCTIONS, GROUP, SOURCES, outputs, parses
 
 import rlsh.tasks.mutation
-from rlsh.tasks.mutation import FAMILY, OPERATORS, MutationError, double_fault, mutants, normalised
-from rlsh.tasks.mutation.faults import applied
-from rlsh.tasks.mutation.subject import Subject
-
-GROUP = '''\
-import re
-from collections import defaultdict
-
-
-def group(lines, sep="=", limit=None):
-    """Values by key, each with the number of its line."""
-    groups = defaultdict(list)
-    seen = set()
-    count = 0
-    for number, line in enumerate(list(lines), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        if limit is not None and count >= limit:
-            break
-        key, _, value = line.partition(sep)
-        try:
-            size = int(re.sub(r"\\bKB?\\b", "", value))
-        except (ValueError, OverflowError):
-            size = -1
-        if key not in seen:
-            seen.add(key)
-            count += 1
-        groups[key].append((number, size))
-    return {k: sorted(v[:-1], key=abs) for k, v in groups.items()}
-'''
-
-SPIRAL = '''\
-def spiral(grid: list[list[int]], depth: int = 0) -> list[int]:
-    """The cells of a matrix from the outside in."""
-    out: list[int] = []
-    rows, columns = len(grid), len(grid[0])
-    top, left = 0, 0
-    while top < rows and left < columns:
-        for c in range(left, columns):
-            out.append(grid[top][c])
-        for r in range(top + 1, rows):
-            out.append(grid[r][columns - 1])
-        if rows - top > 1:
-            for c in range(columns - 2, left - 1, -1):
-                out.append(grid[rows - 1][c])
-        elif depth:
-            raise ValueError(f"no {depth:02d} in {rows}")
-        else:
-            out = out + [-(rows + 1) // 2 % 7]
-        top += 1
-        rows -= 1
-    return out[::-1] if depth else out
-'''
-
-COUNTERS = """\
-import math
-
-
-def counters(names, start=0):
-    total = start
-
-    def count(name):
-        nonlocal total
-        total += len(name)
-        return ", ".join(["a", "b", str(total)])
-
-    table = [[0] * 3 for _ in range(2)]
-    calls = [lambda extra=1, n=n: count(n) for n in sorted(names)]
-    table[0][1] = max(math.ceil(call() == "x") for call in calls)
-    for i in names:
-        for j in i:
-            table[1][2] += j in (1, 2)
-    names = names[:]
-    names.sort()
-    return table, names.get("k", 0), {}.setdefault(start, []), (start,)
-"""
-
-CORPUS = {"group": GROUP, "spiral": SPIRAL, "counters": COUNTERS}
-SOURCES = [(text, name) for name, text in CORPUS.items()]
-
-
-PARAMETERS = "a, b, n, s, xs, ys, d"
-
-
-def module(text):
-    if re.search(r"^(def|dfe) f\(", text, re.MULTILINE):
-        return text
-    return f"def f({PARAMETERS}):\n" + re.sub(r"^(?=.)", "    ", text, flags=re.MULTILINE)
-
-
-def examples():
-    text = Path(__file__).with_name("mutation_examples.txt").read_text(encoding="utf-8")
-    for record in text.split("\n### ")[1:]:
-        operator, _, rest = record.partition("\n")
-        before, *afters = (module(part.rstrip("\n") + "\n") for part in rest.split("\n-->\n"))
-        yield operator, before, afters
-
-
-EXAMPLES = list(examples())
-subject = cache(Subject)
-
-
-def outputs(operator, source, function="f"):
-    """What an operator writes, unfiltered."""
-    return [applied(source, edits) for edits in OPERATORS[operator](subject(source, function)) if edits]
-
-
-def parses(source):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.dump(ast.parse(source))
-        except SyntaxError:
-            return None
-
+from rlsh.tasks.mutation import FAMILY, OPERATORS, MutationError, double_fault, mutants
 
 # --- operators ------------------------------------------------------------------------------------------------
 
@@ -237,7 +122,7 @@ def test_what_is_filtered_out_would_otherwise_be_there():
 
 def test_no_family_writes_the_faults_of_another():
     """What is held out by family would otherwise be met under another name."""
-    for source, function in [*SOURCES, *((before, "f") for _, before, _ in EXAMPLES)]:
+    for source, function in [*SOURCES, *((before, "f") for _, before, afters in EXAMPLES if afters)]:
         written = {}
         for operator in OPERATORS:
             if FAMILY[operator] != "syntax":
@@ -360,133 +245,7 @@ def test_where_there_is_one_line_there_is_no_double_fault():
     assert len({FAMILY[m.operators[0]] for m in mutants("def f(a): return a < 1", "f")}) > 1
 
 
-# --- the normal form ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("def f(a, *b, c=1, **d):\n    return a, b, c, d", "def g(p, *q, r=1, **s):\n    return p, q, r, s"),
-        ("def f(x: int) -> int:\n    'Doc.'\n    y: int = x  # note\n    return (y)", "def f(x):\n  y = x\n  return y"),
-        ("def f():\n    x: int\n    return 1", "def f():\n    return 1"),
-        ("def f(xs):\n    return [x for x in xs]", "def f(x):\n    return [y for y in x]"),
-        ("def f(x):\n    return [x for x in x]", "def f(x):\n    return [y for y in x]"),
-        ("def f(k, d):\n    return {k: v for k, v in d}", "def f(q, d):\n    return {a: b for a, b in d}"),
-        ("f = lambda x, y=1: x", "f = lambda a, b=1: a"),
-        (
-            "def f(x):\n    def g():\n        nonlocal x\n        x = 1\n    g()",
-            "def f(a):\n    def h():\n        nonlocal a\n        a = 1\n    h()",
-        ),
-        ("try:\n    pass\nexcept E as e:\n    e", "try:\n    pass\nexcept E as x:\n    x"),
-        ("import re\nre.sub", "import re as r\nr.sub"),
-        ("from m import a\na", "from m import a as b\nb"),
-        (
-            "match v:\n    case [a, *b] | {'k': a, **b} | C(a) as b:\n        a, b",
-            "match v:\n    case [x, *y] | {'k': x, **y} | C(x) as y:\n        x, y",
-        ),
-        (
-            "class A:\n    x = 1\n    def m(self):\n        return self.x, x",
-            "class B:\n    x = 1\n    def m(me):\n        return me.x, x",
-        ),
-        ("def f(y):\n    return any((t := x) for x in y), t", "def f(b):\n    return any((u := a) for a in b), u"),
-        ("async def f(x):\n    async for y in x:\n        y", "async def f(a):\n    async for b in a:\n        b"),
-    ],
-)
-def test_the_normal_form_does_not_see_names(one, other):
-    assert ast.dump(ast.parse(one)) != ast.dump(ast.parse(other))
-    assert normalised(one) == normalised(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("def f(a, b):\n    return a - b", "def f(a, b):\n    return b - a"),
-        ("def f(a):\n    return len(a)", "def f(a):\n    return sum(a)"),
-        ("def f(a):\n    return len(a)", "def f(len):\n    return len(len)"),
-        ("def f():\n    list = 1\ndef g(x):\n    list(x)", "def f():\n    set = 1\ndef g(x):\n    set(x)"),
-        ("def f(a):\n    return a.x", "def f(a):\n    return a.y"),
-        ("def f(a):\n    return a(x=1)", "def f(a):\n    return a(y=1)"),
-        ("class A:\n    x = 1\n    y = x", "class A:\n    z = 1\n    y = z"),
-        ("class A:\n    def m(self):\n        pass", "class A:\n    def n(self):\n        pass"),
-        (
-            "x = 0\nclass A:\n    x = 1\n    def m(self):\n        return x",
-            "z = 0\nclass A:\n    x = 1\n    def m(self):\n        return x",
-        ),
-        ("import re\nre.sub", "import os\nos.sub"),
-        ("from m import a\na", "from m import b\nb"),
-        ("import a.b\na.b", "import c.b\nc.b"),
-        ("def f(x):\n    return [x for y in x]", "def f(x):\n    return [y for y in x]"),
-        ("x = 1\ndef f():\n    global x\n    x = 2", "x = 1\ndef f():\n    x = 2"),
-        ("x = 1", "x = 1.0"),
-        ("x = 'a'", "x = b'a'"),
-    ],
-)
-def test_the_normal_form_sees_what_counts(one, other):
-    assert normalised(one) != normalised(other)
-
-
-@pytest.mark.parametrize(("source", "function"), SOURCES, ids=list(CORPUS))
-def test_no_mutant_has_the_normal_form_of_its_source(source, function):
-    forms = {normalised(source)}
-    for mutant in mutants(source, function):
-        if FAMILY[mutant.operators[0]] != "syntax":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                assert normalised(mutant.source) not in forms, mutant.operators
-
-
-def test_what_is_no_python_has_no_normal_form():
-    with pytest.raises(SyntaxError):
-        normalised("def f(:")
-
-
-# --- on generated functions -----------------------------------------------------------------------------------
-
-NAMES = ["a", "bb", "count", "xs", "rows"]
-ATOMS = st.sampled_from([*NAMES, "0", "1", "-1", "'x'", '", "', "None", "True", "xs[0]", "rows[1:]", "len(xs)"])
-
-
-def expressions(inner):
-    pair = st.tuples(inner, inner)
-    return st.one_of(
-        pair.map(lambda p: f"({p[0]} + {p[1]})"),
-        pair.map(lambda p: f"({p[0]} < {p[1]})"),
-        pair.map(lambda p: f"({p[0]}\n        and not {p[1]})"),
-        pair.map(lambda p: f"[{p[0]} for bb in {p[1]} if bb]"),
-        pair.map(lambda p: f"sorted({p[0]}, key=lambda count: {p[1]})"),
-        inner.map(lambda e: f"list({e}).copy()"),
-        inner.map(lambda e: f"(int({e}),)"),
-        inner.map(lambda e: f'f"{{count!r:>3}}" + str({e})'),
-    )
-
-
-EXPRESSIONS = st.recursive(ATOMS, expressions, max_leaves=4)
-TARGETS = st.sampled_from([*NAMES, "count, bb", "xs[0]"])
-SIMPLE = st.one_of(
-    st.builds("{} = {}".format, TARGETS, EXPRESSIONS),
-    st.builds("{} += {}".format, st.sampled_from(NAMES), EXPRESSIONS),
-    st.builds("return {}".format, EXPRESSIONS),
-    st.builds("xs.append({})".format, EXPRESSIONS),
-    st.sampled_from(["raise ValueError(a)", "yield a", "pass", "bb = []"]),
-)
-
-
-def compound(inner):
-    body = st.lists(inner, min_size=1, max_size=3).map(lambda s: "\n".join(s).replace("\n", "\n    "))
-    return st.one_of(
-        st.builds("if {}:\n    {}".format, EXPRESSIONS, body),
-        st.builds("if {}:\n    {}\nelif a:\n    {}\nelse:\n    {}".format, EXPRESSIONS, body, body, body),
-        st.builds("for count, bb in {}:\n    {}\n    continue".format, EXPRESSIONS, body),
-        st.builds("while {}:\n    {}\n    break".format, EXPRESSIONS, body),
-        st.builds("try:\n    {}\nexcept (KeyError, ValueError):\n    {}".format, body, body),
-    )
-
-
-FUNCTIONS = st.lists(st.recursive(SIMPLE, compound, max_leaves=6), min_size=1, max_size=5).map(
-    lambda statements: (
-        "def f(a, bb, count, xs, rows=None):\n    " + "\n".join(statements).replace("\n", "\n    ") + "\n"
-    )
-)
+# --- generated functions ----------------------------------------------------------------------------------------
 
 
 @settings(max_examples=20, deadline=None)
@@ -498,11 +257,3 @@ def test_whatever_the_function_mutants_are_what_they_should_be(source, seed):
         assert (parses(mutant.source) is None) == ("syntax" in {FAMILY[o] for o in mutant.operators})
     keys = {parses(m.source) or m.source for m in found}
     assert len(keys | {parses(source)}) == len(found) + 1
-
-
-@settings(max_examples=60, deadline=None)
-@given(source=FUNCTIONS, order=st.permutations(NAMES))
-def test_renaming_changes_no_normal_form(source, order):
-    new = {old: f"{name}_" for old, name in zip(NAMES, order, strict=True)}
-    renamed = re.sub(r"\b(" + "|".join(NAMES) + r")\b", lambda match: new[match[0]], source)
-    assert normalised(source) == normalised(renamed)

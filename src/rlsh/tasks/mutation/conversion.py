@@ -159,7 +159,7 @@ def separator(f: Subject) -> Iterator[Edits]:
     """`", "` to `","`, `","` to `", "`, `" "` to `""`."""
     for node in f.find(cst.SimpleString):
         inner = node.raw_value
-        if inner and not any(c.isalnum() for c in inner) and inner.isprintable() and len(inner) < 4:
+        if inner and not any(c.isalnum() for c in inner) and len(inner) < 4:
             other = inner.strip() if " " in inner else f"{inner} "
             yield f.put(node, f"{node.prefix}{node.quote}{other}{node.quote}")
 

@@ -87,7 +87,7 @@ def base(node: cst.CSTNode) -> str:
 
 
 def changed(f: Subject, part: cst.CSTNode) -> set[str]:
-    """The names that `part` binds, or whose values it changes in place."""
+    """The names that `part` binds or whose values it may change in place, be it by a method or as an argument."""
     names = set()
     for node in f.inside(part):
         if isinstance(node, cst.Name) and f.binds(node):
@@ -95,7 +95,7 @@ def changed(f: Subject, part: cst.CSTNode) -> set[str]:
         elif isinstance(node, (cst.Subscript, cst.Attribute)) and f.field(node) == "target":
             names.add(base(node))
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
-            names.add(base(node.value))
+            names.update((base(node.value), *(base(argument.value) for argument in node.value.args)))
     return names
 
 
@@ -118,23 +118,26 @@ def counters(f: Subject) -> set[str]:
     """Names that hold integers, as far as ranges, enumerations, literals and lengths tell."""
     names = set()
     for node in f.nodes:
+        target: cst.CSTNode | None = None
         if isinstance(node, (cst.For, cst.CompFor)):
             if call_of(node.iter, "range"):
-                names.add(base(node.target))
+                target = node.target
             elif call_of(node.iter, "enumerate") and isinstance(node.target, cst.Tuple):
-                names.add(base(node.target.elements[0].value))
+                target = node.target.elements[0].value
         elif isinstance(node, cst.AugAssign) and integer(node.value) is not None:
-            names.add(base(node.target))
+            target = node.target
         elif isinstance(node, cst.BaseSmallStatement):
             name, value = assigned(node) or ("", None)
             if integer(value) is not None or call_of(value, "len"):
                 names.add(name)
+        if isinstance(target, cst.Name):
+            names.add(target.value)
     return names
 
 
 def mappings(f: Subject) -> set[str]:
-    """Names that hold mappings, as far as values, annotations and methods tell."""
-    names = {base(attribute.value) for _, attribute in f.methods(*MAPPING_METHODS)}
+    """Texts of what holds a mapping, as far as values, annotations and methods tell."""
+    names = {f.text(attribute.value) for _, attribute in f.methods(*MAPPING_METHODS)}
     for node in f.nodes:
         if isinstance(node, cst.BaseSmallStatement):
             name, value = assigned(node) or ("", None)
