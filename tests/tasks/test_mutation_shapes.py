@@ -26,7 +26,7 @@ def body(text):
     ("text", "names"),
     [
         ("for i in range(n):\n    pass", {"i"}),
-        ("return [i for i in range(n)]", {"i"}),
+        ("return [row for row in range(n)]", {"row"}),
         ("for i, x in enumerate(xs):\n    pass", {"i"}),
         ("for i in enumerate(xs):\n    pass", set()),
         ("for i, x in zip(xs, ys):\n    pass", set()),
@@ -35,7 +35,7 @@ def body(text):
         ("q -= -1", {"q"}),
         ("q += a", set()),
         ("d[a] += 1", set()),
-        ("q = 1", {"q"}),
+        ("row = 1", {"row"}),
         ("q: int = len(xs)", {"q"}),
         ("q = sum(xs)", set()),
         ("q = r = 1", set()),
@@ -49,7 +49,7 @@ def test_counters(text, names):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("q = {}", {"q"}),
+        ("rows = {}", {"rows"}),
         ("q = {a: b for a in xs}", {"q"}),
         ("q: dict = defaultdict(int)", {"q"}),
         ("q = {a}", set()),
@@ -71,7 +71,7 @@ def test_mappings(text, names):
         ("q, (r, *s) = a", {"q", "r", "s"}, {"a"}),
         ("for q in a:\n    r = b.q", {"q", "r"}, {"a", "b"}),
         ("with a as q:\n    pass", {"q"}, {"a"}),
-        ("q[a] = b", {"q"}, {"a", "b"}),
+        ("rows[a] = b", {"rows"}, {"a", "b"}),
         ("q.a.r = b", {"q"}, {"b"}),
         ("del q[a]", {"q"}, {"a"}),
         ("q[0].append(a)", {"q", "a"}, set()),
@@ -156,6 +156,7 @@ def test_what_an_expression_begins_with(text, name):
         ("word", "wodr"),
         ("abb", "bab"),
         ("xxy", "xyx"),
+        ("aabbbc", "aabbcb"),
         ("aaa", "aaaa"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from rlsh.tasks.mutation.shapes import PRODUCTS, SUMS, in_subscript, integer, is_step, positional, shifted, ungrouped
+from rlsh.tasks.mutation.shapes import PRODUCTS, SUMS, in_subscript, integer, is_step, shifted, ungrouped
 from rlsh.tasks.mutation.subject import Edits, Operator, Subject
 
 SERIES = (cst.BaseString, cst.List, cst.Tuple, cst.ListComp)
@@ -97,8 +97,8 @@ def rounding(f: Subject) -> Iterator[Edits]:
 
 def range_stop(f: Subject) -> Iterator[Edits]:
     """`range(n)` to `range(n - 1)`, or to `range(n + 1)`."""
-    for call in f.calls("range"):
-        if call.args and positional(call):
+    for call in f.calls("range", at_least=1):
+        if not any(argument.star for argument in call.args):
             stop = call.args[min(1, len(call.args) - 1)].value
             yield f.put(stop, shifted(f, stop, -1))
             yield f.put(stop, shifted(f, stop, 1))

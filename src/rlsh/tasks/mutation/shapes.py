@@ -26,11 +26,6 @@ def call_of(node: cst.CSTNode | None, *names: str) -> cst.Call | None:
     return node if isinstance(node, cst.Call) and named(node.func, *names) else None
 
 
-def positional(call: cst.Call) -> bool:
-    """Whether all arguments are given by position."""
-    return all(a.keyword is None and not a.star for a in call.args)
-
-
 def is_single(loop: cst.CompFor) -> bool:
     """Whether a comprehension has this one loop and no condition."""
     return not loop.ifs and not loop.inner_for_in
