@@ -128,7 +128,7 @@ def test_an_assignment_to_one_name(text, pair):
 )
 def test_one_more_and_one_less(text, more, less):
     f = body(f"return {text}")
-    value = next(f.find(cst.Return)).value
+    value = f.find(cst.Return)[0].value
     assert (shifted(f, value, 1), shifted(f, value, -1)) == (more, less)
 
 

@@ -29,11 +29,10 @@ class Mutant:
 
 
 class Fault(NamedTuple):
-    """One operator at one place. `lines` are those of the original that it alters."""
+    """What one operator makes of a source."""
 
     operator: str
     edits: Edits
-    lines: frozenset[int]
     source: str
 
 
@@ -44,7 +43,7 @@ def mutants(source: str, function: str) -> list[Mutant]:
     others do. Raises MutationError where `source` does not parse or has no such function at its top level.
     """
     subject = Subject(source, function)
-    return [Mutant(f.source, (f.operator,), _first_line(subject, f.source)) for f in _faults(subject)]
+    return [Mutant(f.source, (f.operator,), _first_line(subject, f.edits, f.source)) for f in _faults(subject)]
 
 
 def double_fault(source: str, function: str, rng: random.Random) -> Mutant | None:
@@ -61,12 +60,13 @@ def double_fault(source: str, function: str, rng: random.Random) -> Mutant | Non
         fault for group in rng.sample(list(groups.values()), len(groups)) for fault in rng.sample(group, len(group))
     ]
     for pair in combinations(drawn, 2):
-        one, other = sorted(pair, key=lambda fault: min(fault.lines))
+        one, other = sorted(pair, key=lambda fault: min(fault.edits))
         families = {FAMILY[one.operator], FAMILY[other.operator]}
-        if len(families) == 2 and not one.lines & other.lines:
-            both = applied(source, one.edits + other.edits)
-            if (_tree(both) is None) == ("syntax" in families):
-                return Mutant(both, (one.operator, other.operator), _first_line(subject, both))
+        if len(families) == 2 and not _lines(subject, one.edits) & _lines(subject, other.edits):
+            edits = one.edits + other.edits
+            text = applied(source, edits)
+            if (_tree(text) is None) == ("syntax" in families):
+                return Mutant(text, (one.operator, other.operator), _first_line(subject, edits, text))
     return None
 
 
@@ -79,7 +79,7 @@ def _faults(subject: Subject) -> list[Fault]:
             tree = _tree(text)
             if (tree is None) == (FAMILY[name] == "syntax") and (tree or text) not in seen:
                 seen.add(tree or text)
-                faults.append(Fault(name, edits, _lines(subject, edits), text))
+                faults.append(Fault(name, edits, text))
     return faults
 
 
@@ -119,7 +119,7 @@ def _tree(source: str) -> tuple[object, ...] | None:
     return tuple(flat)
 
 
-def _lines(subject: Subject, edits: Edits) -> frozenset[int]:
+def _lines(subject: Subject, edits: Edits) -> set[int]:
     """The lines of the source that the edits alter, apart from what both texts begin or end with."""
     lines: set[int] = set()
     for start, end, text in edits:
@@ -127,11 +127,13 @@ def _lines(subject: Subject, edits: Edits) -> frozenset[int]:
         start += _shared(old, text)
         end -= _shared(old[::-1], text[::-1])
         lines.update(range(subject.line(start), subject.line(max(start, end - 1)) + 1))
-    return frozenset(lines)
+    return lines
 
 
-def _first_line(subject: Subject, mutant: str) -> int:
-    return subject.line(_shared(subject.source, mutant))
+def _first_line(subject: Subject, edits: Edits, text: str) -> int:
+    """The first line at which the source and `text`, made by these edits, differ."""
+    start = min(edits).start
+    return subject.line(start + _shared(subject.source[start:], text[start:]))
 
 
 def _shared(one: str, other: str) -> int:

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -83,6 +83,7 @@ class Subject:
         }
         self._place: dict[cst.CSTNode, tuple[cst.CSTNode, str]] = {}
         self.nodes = sorted(self._walk(self.function), key=lambda node: self.span(node)[0])
+        self._found: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         self._offsets = [self.span(node)[0] for node in self.nodes]
 
     def _walk(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -98,8 +99,11 @@ class Subject:
 
     # --- the tree ---------------------------------------------------------------------------------------------
 
-    def find(self, kind: type[N]) -> Iterator[N]:
-        return (node for node in self.nodes if isinstance(node, kind))
+    def find(self, kind: type[N]) -> list[N]:
+        """The nodes of one class; remembered, since many operators ask for the same."""
+        if kind not in self._found:
+            self._found[kind] = [node for node in self.nodes if isinstance(node, kind)]
+        return cast("list[N]", self._found[kind])
 
     def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """The nodes within `node`, itself included."""
