@@ -40,7 +40,7 @@ SKIPPED = re.compile(
 
 
 class MutationError(RlshError):
-    """The source does not parse, or does not hold the function."""
+    """The source does not parse, is nested too deeply, or does not hold the function."""
 
 
 class Edit(NamedTuple):
@@ -65,7 +65,9 @@ class Subject:
         try:
             ast.parse(source)  # the two parsers do not know the same versions of Python
             self.module = cst.parse_module(source)
-        except (SyntaxError, ValueError, cst.ParserSyntaxError) as error:
+            # a parsed tree shares no nodes, which is what the copy would be made against
+            ranges = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(PositionProvider)
+        except (SyntaxError, ValueError, RecursionError, cst.ParserSyntaxError) as error:
             reason = str(error).splitlines()[0]
             raise MutationError(f"{function}: its source does not parse ({reason}): mend it first") from error
         found = [s for s in self.module.body if isinstance(s, cst.FunctionDef) and s.name.value == function]
@@ -74,8 +76,6 @@ class Subject:
         self.source = source
         self.function = found[-1]
         self._starts = [0, *(m.end() for m in NEWLINE.finditer(source))]
-        # a parsed tree shares no nodes, which is what the copy would be made against
-        ranges = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(PositionProvider)
         starts = [*self._starts, len(source)]  # libcst sees a line end where the text ends without one
         self._spans = {
             node: (starts[r.start.line - 1] + r.start.column, starts[r.end.line - 1] + r.end.column)
