@@ -18,7 +18,8 @@ from rlsh.rollout.evaluate import evaluate
 from rlsh.runfolder import keep_config, read_records, write_whole
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import paired_gain
-from rlsh.tasks.task import TaskSet, read_tasks, write_tasks
+from rlsh.tasks.shell import TaskSet
+from rlsh.tasks.task import read_tasks, write_tasks
 from rlsh.trainers.grpo import GrpoConfig, grpo
 from rlsh.trainers.progress import Progress
 from rlsh.types import RlshError

@@ -1,5 +1,6 @@
 """Task generation: seeds, word pools, and what admission turns away."""
 
+import importlib
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -7,9 +8,9 @@ from pathlib import PurePosixPath
 import pytest
 
 from rlsh.env import build
-from rlsh.env.build import admit, build_tasks, draw, record
+from rlsh.env.build import admit, build_tasks, record
 from rlsh.sandbox.base import SandboxError
-from rlsh.tasks.families import FAMILIES, Draft
+from rlsh.tasks.shell import FAMILIES, Draft, draw
 from rlsh.tasks.world import pool_of, text
 from rlsh.types import ToolCall
 
@@ -117,8 +118,9 @@ def test_the_report_counts_what_became_of_every_draft(sandbox, monkeypatch):
         return Draft(f"Sort {name}.", f"srot {name}", f"sort {name}", lambda v: {name: text(*v.words(3)[::-1])})
 
     families = {f.__name__: f for f in (faulty, repeated, good)}
-    monkeypatch.setattr(build, "FAMILIES", families)
-    monkeypatch.setattr(build, "SET_OF", dict.fromkeys(families, "demonstrated"))
+    for module in (build, importlib.import_module("rlsh.tasks.shell.draw")):
+        monkeypatch.setattr(module, "FAMILIES", families)
+        monkeypatch.setattr(module, "SET_OF", dict.fromkeys(families, "demonstrated"))
     done = []
     tasks, report = build_tasks(sandbox, ["demonstrated"], 3, seed=0, split="train", workers=2, progress=done.append)
     assert [t.family for t in tasks] == ["repeated", "good", "good"]

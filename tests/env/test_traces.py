@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from rlsh import recipe_base
-from rlsh.env.build import draw
 from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import FINAL, read_traces, trace, write_traces
 from rlsh.env.verify import verify_calls
-from rlsh.tasks.families import SET_OF
+from rlsh.tasks.shell import SET_OF, draw
 from rlsh.text.dialect import exec_observation
 from rlsh.types import Message, RlshError, ToolCall
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rlsh.env.values import to_tagged
 from rlsh.tasks.catalogue import references
 from rlsh.tasks.catalogue.reference import references_of
 from rlsh.tasks.inputs import Draw
+from rlsh.tasks.values import to_tagged
 
 ALL = references()
 DRAWS = 100

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from rlsh.env.values import to_tagged
 from rlsh.tasks.inputs import Draw, from_annotations
+from rlsh.tasks.values import to_tagged
 
 DRAWS = 300
 

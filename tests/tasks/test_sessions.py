@@ -7,8 +7,8 @@ import re
 import pytest
 
 from rlsh.tasks import sessions
-from rlsh.tasks.families import FAMILIES, SETS
 from rlsh.tasks.sessions import Session, Use, session
+from rlsh.tasks.shell.drills import FAMILIES, SETS
 from rlsh.tasks.world import World, pool_of
 
 F, KEY = r"(?P<f>\S+)", r"'?[\w|]+'?"

@@ -67,7 +67,7 @@ TASKS = st.builds(
     Task,
     id=st.just(""),
     family=TEXT,
-    set=st.sampled_from(["demonstrated", "reward_only", "never_met"]),
+    set=st.sampled_from(["demonstrated", "never_met", "a1_b"]),
     split=st.sampled_from(["train", "held_out"]),
     seed=st.integers(0, 2**40),
     instruction=TEXT,
@@ -80,6 +80,7 @@ TASKS = st.builds(
     ),
     source=TEXT,
     licence=TEXT,
+    operators=st.lists(TEXT, max_size=2).map(tuple),
 ).map(with_id)
 
 
@@ -112,7 +113,7 @@ def test_the_id_names_the_specification_and_not_what_was_recorded():
         replace(workspace, tree={}),
         replace(python, cases=tuple(replace(case, expected=None) for case in python.cases)),
     )
-    assert replace(TASK, error="other", checks=recorded).content_hash == TASK.content_hash
+    assert replace(TASK, error="other", checks=recorded, operators=("x",)).content_hash == TASK.content_hash
     others = [
         {"seed": 8},
         {"instruction": "x"},
@@ -155,7 +156,7 @@ def changed(**values):
         ('"schema"', "a task is a JSON object, not"),
         ("[" * 100_000, "recursion"),
         (changed(schema=1), "schema = 1; this version reads schema 2"),
-        (changed(set="met"), "set = 'met' is none of demonstrated, reward_only, never_met"),
+        (changed(set="not met"), "set = 'not met' is not a word of small letters, digits and _"),
         (changed(split="test"), "split = 'test' is none of train, held_out"),
         (changed(checks=["exit"]), "'exit' is no check: it has no kind"),
         (changed(checks=[{"kind": "exit"}]), "kind = 'exit' is none of shell, workspace, python"),
@@ -242,3 +243,11 @@ def test_a_task_twice_in_a_file_is_refused(tmp_path):
     path.write_text(f"{line}\n\n{line}\n")
     with pytest.raises(RlshError, match=r"tasks.jsonl, line 3: the task of line 1 again"):
         read_tasks(path)
+
+
+def test_a_set_says_whether_its_faults_were_met():
+    assert [replace(TASK, set=name).never_met for name in ("never_met", "shell_never_met", "shell")] == [
+        True,
+        True,
+        False,
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +12,8 @@ from rlsh.env.python_check import file_in, record_expected
 from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
 from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
-from rlsh.tasks.families import FAMILIES, SET_OF, Draft
-from rlsh.tasks.task import Task, TaskSet, with_id
-from rlsh.tasks.world import World, with_parents
+from rlsh.tasks.shell import FAMILIES, SET_OF, TaskSet, draw
+from rlsh.tasks.task import Task, with_id
 from rlsh.text.dialect import clean
 from rlsh.types import RlshError, ToolCall, exec_call
 
@@ -33,28 +31,6 @@ class BuildReport:
     duplicates: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
-
-
-def draw(family: str, seed: int, split: Split) -> tuple[Draft, Task]:
-    """The draft that (family, seed, split) names and its task, not yet recorded."""
-    w = World(random.Random(f"{family} {seed} {split}"), split)
-    draft = FAMILIES[family](w)
-    commands = [*draft.looks[:1], draft.repair] if draft.must_look else [draft.repair]
-    visible, hidden = with_parents(draft.fixtures(w)), with_parents(draft.fixtures(w))
-    task = Task(
-        id="",
-        family=family,
-        set=SET_OF[family],
-        split=split,
-        seed=seed,
-        instruction=draft.instruction,
-        broken=draft.broken,
-        error="",
-        files=visible,
-        checks=(ShellCheck(hidden, draft.compare),),
-        reference=tuple(map(exec_call, commands)),
-    )
-    return draft, task
 
 
 def record(task: Task, sandbox: Sandbox) -> Task:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import get_args
 
-from rlsh.env.build import Split, draw
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.record import FINAL
 from rlsh.runfolder import write_whole
 from rlsh.sandbox.base import Sandbox
+from rlsh.tasks.shell import Split, draw
 from rlsh.tasks.task import Task
 from rlsh.types import Message, RlshError, Role, ToolCall, exec_call
 

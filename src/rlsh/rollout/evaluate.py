@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from rlsh.env.episode import EnvConfig
 from rlsh.policy import Policy
 from rlsh.rollout.collect import RolloutConfig, collect
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import cluster_bootstrap, pass_at_k
-from rlsh.tasks.task import Task, TaskSet
+from rlsh.tasks.task import Task
 from rlsh.types import RlshError
 
 
@@ -110,8 +110,8 @@ def evaluate(
     scores = play(policy, tasks, sandbox, env, rollout, samples=samples, seed=seed, progress=progress)
     if not any(s.samples for s in scores):
         raise RlshError("every episode failed in the sandbox; see: rlsh doctor")
-    trained_sets = [s for s in scores if s.task.set != "never_met"]
-    sets = {name: [s for s in scores if s.task.set == name] for name in get_args(TaskSet)}
+    trained_sets = [s for s in scores if not s.task.never_met]
+    sets = {name: [s for s in scores if s.task.set == name] for name in dict.fromkeys(s.task.set for s in scores)}
     families = sorted({s.task.family for s in scores})
     return {
         "checkpoint": checkpoint,
@@ -121,7 +121,7 @@ def evaluate(
         "env": asdict(env),
         "rollout": asdict(rollout),
         **table(trained_sets or scores, samples, seed),
-        "by_set": {name: table(part, samples, seed) for name, part in sets.items() if part},
+        "by_set": {name: table(part, samples, seed) for name, part in sets.items()},
         "by_family": {
             f: {
                 "set": next(s.task.set for s in scores if s.task.family == f),

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rlsh.tasks.families import misspelt
+from rlsh.tasks.shell.drills import misspelt
 from rlsh.tasks.world import World, script, text, with_parents
 from rlsh.types import Entry, Tree
 

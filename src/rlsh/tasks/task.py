@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from rlsh.runfolder import write_whole
 from rlsh.tasks.checks import Check, check_from_json, one_of
@@ -15,19 +16,20 @@ from rlsh.tasks.tree_json import tree_from_json, tree_to_json
 from rlsh.types import RlshError, ToolCall, Tree
 
 SCHEMA = 2
-TaskSet = Literal["demonstrated", "reward_only", "never_met"]
+SET = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Task:
     """One broken command or snippet. `checks` and `reference` stay on the host side.
 
-    All of the checks have to pass. Raises ValueError where there is none, or no reference.
+    All of the checks have to pass. Results are reported for each `set`. `operators` name what was broken, where that
+    is known. Raises ValueError where there is no check or no reference, and where `set` is no plain word.
     """
 
     id: str
     family: str
-    set: TaskSet
+    set: str
     split: Literal["train", "held_out"]
     seed: int
     instruction: str
@@ -38,10 +40,18 @@ class Task:
     reference: tuple[ToolCall, ...]
     source: str = "rlsh"
     licence: str = "MIT"
+    operators: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.checks or not self.reference:
             raise ValueError("checks and reference must not be empty")
+        if not SET.fullmatch(self.set):
+            raise ValueError(f"set = {self.set!r} is not a word of small letters, digits and _")
+
+    @property
+    def never_met(self) -> bool:
+        """Whether no training task has a fault of this kind: such tasks are reported apart."""
+        return self.set.endswith("never_met")
 
     @property
     def prompt(self) -> str:
@@ -52,7 +62,7 @@ class Task:
     def content_hash(self) -> str:
         """Names the generated specification, not what was recorded while running it."""
         spec = to_json(replace(self, checks=tuple(check.unrecorded() for check in self.checks)))
-        del spec["error"], spec["id"]
+        del spec["error"], spec["id"], spec["operators"]
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -72,6 +82,7 @@ def to_json(task: Task) -> dict[str, Any]:
         "reference": [{"name": c.name, "arguments": dict(c.arguments)} for c in task.reference],
         "source": task.source,
         "licence": task.licence,
+        "operators": list(task.operators),
     }
 
 
@@ -84,7 +95,7 @@ def from_json(value: Mapping[str, Any]) -> Task:
     task = Task(
         id="",
         family=str(value["family"]),
-        set=one_of(value["set"], get_args(TaskSet), "set"),
+        set=str(value["set"]),
         split=one_of(value["split"], ("train", "held_out"), "split"),
         seed=int(value["seed"]),
         instruction=str(value["instruction"]),
@@ -95,6 +106,7 @@ def from_json(value: Mapping[str, Any]) -> Task:
         reference=tuple(ToolCall(c["name"], dict(c["arguments"])) for c in value["reference"]),
         source=str(value["source"]),
         licence=str(value["licence"]),
+        operators=tuple(map(str, value["operators"])),
     )
     task = with_id(task)
     if value["id"] != task.id:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rlsh.env.values import same
 from rlsh.tasks.catalogue import Reference, references
 from rlsh.tasks.inputs import Draw
+from rlsh.tasks.values import same
 
 
 def function_of(made: Reference) -> Callable[..., Any]:

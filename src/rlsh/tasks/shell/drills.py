@@ -1,39 +1,18 @@
-"""Families of broken shell commands.
+"""Drills: families of one-line faults in files of invented words, short enough for the smallest models.
 
-A family draws a `Draft` from a `World`: what is wanted, the command somebody typed, the command that does it, and
-a maker of fixtures that is called twice with the same names and other contents, once for the policy to see and
-once for the verdict. What a family's fault is stands in its docstring. Long because it is a list: a function a family.
+What a family's fault is stands in its docstring. Long because it is a list: a function a family.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Literal
 
-from rlsh.tasks.checks import Compare
-from rlsh.tasks.task import TaskSet
+from rlsh.tasks.shell.draft import TREE, Draft, Family
 from rlsh.tasks.world import World, script, text
 from rlsh.types import Tree
 
-STDOUT: tuple[Compare, ...] = ("stdout", "tree")
-TREE: tuple[Compare, ...] = ("tree",)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """`looks` are sensible commands to look around with, `slips` plausible repairs that are wrong.
-
-    With `must_look` the repair cannot be known before the first of `looks` has shown it.
-    """
-
-    instruction: str
-    broken: str
-    repair: str
-    fixtures: Callable[[World], Tree]
-    compare: tuple[Compare, ...] = STDOUT
-    looks: tuple[str, ...] = ()
-    slips: tuple[str, ...] = ()
-    must_look: bool = False
+TaskSet = Literal["demonstrated", "reward_only", "never_met"]
 
 
 def misspelt(w: World, word: str) -> str:
@@ -414,7 +393,6 @@ def in_place_sort(w: World) -> Draft:
     )
 
 
-Family = Callable[[World], Draft]
 SETS: dict[TaskSet, tuple[Family, ...]] = {
     "demonstrated": (
         program_typo,
