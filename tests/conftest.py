@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from rlsh.env.build import build_tasks, record
+from rlsh.env.admission import record
+from rlsh.env.build import build_tasks
 from rlsh.sandbox.base import Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.tasks.checks import Check, Compare, ShellCheck

@@ -15,7 +15,8 @@ import torch
 from rlsh.config import to_toml
 from rlsh.data.shards import MANIFEST, write_shards
 from rlsh.data.sources import debian_texts, texts_under
-from rlsh.env.build import LIMITS, build_tasks
+from rlsh.env.admission import LIMITS
+from rlsh.env.build import build_tasks
 from rlsh.env.episode import EnvConfig
 from rlsh.env.record import Recorded, as_chat, as_terminal, record_session
 from rlsh.env.traces import trace, write_traces

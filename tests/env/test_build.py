@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from rlsh.env import build
-from rlsh.env.build import admit, build_tasks, record
+from rlsh.env.admission import admit, record
+from rlsh.env.build import build_tasks
 from rlsh.sandbox.base import SandboxError
 from rlsh.tasks.shell import FAMILIES, Draft, draw
 from rlsh.tasks.world import pool_of, text

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlsh.env.build import admit
+from rlsh.env.admission import admit
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.verify import Answer, verify_answer, verify_calls, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import pytest
 
-from rlsh.env.build import LIMITS
+from rlsh.env.admission import LIMITS
 from rlsh.env.verify import verify_command
 from rlsh.sandbox.base import Kind, Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
@@ -28,7 +28,7 @@ LEAKS = "date -d @0 +%FT%H:%M; env | grep -E '^(TZ|PYTHONHASHSEED)=' | sort"
 JUDGE = """
 import json, subprocess, sys
 from pathlib import Path
-from rlsh.env.build import LIMITS
+from rlsh.env.admission import LIMITS
 from rlsh.env.python_check import run_python_check
 from rlsh.env.verify import verify_command
 from rlsh.sandbox.probe import open_sandbox

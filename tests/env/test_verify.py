@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlsh.env.build import literal_answer
+from rlsh.env.admission import literal_answer
 from rlsh.env.verify import Answer, answer_in, read_tree, verify, verify_calls, verify_command, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 from rlsh.attacks.stage import Stage, fill
 from rlsh.attacks.targets import Target, of_task
 from rlsh.attacks.watch import Watch, marked
-from rlsh.env.build import LIMITS
+from rlsh.env.admission import LIMITS
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError, WorkspaceError
 from rlsh.tasks.task import Task
 from rlsh.types import RlshError, Verdict

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rlsh.env.build import literal_answer, record, recorded_shell
+from rlsh.env.admission import literal_answer, record, recorded_shell
 from rlsh.env.python_check import run_python_check
 from rlsh.env.verify import Answer, verify_command
 from rlsh.sandbox.base import Limits, Sandbox

@@ -137,7 +137,7 @@ def tasks_build(arguments: argparse.Namespace) -> None:
 
 
 def tasks_check(arguments: argparse.Namespace) -> None:
-    from rlsh.env.build import admit
+    from rlsh.env.admission import admit
     from rlsh.tasks.task import read_tasks
 
     tasks = read_tasks(Path(arguments.file))
@@ -161,7 +161,7 @@ def task_named(file: str, beginning: str | None) -> Task:
 
 
 def tasks_verify(arguments: argparse.Namespace) -> None:
-    from rlsh.env.build import LIMITS
+    from rlsh.env.admission import LIMITS
     from rlsh.env.verify import read_tree, verify_command, verify_workspace
 
     task = task_named(arguments.file, arguments.id)

@@ -1,105 +1,169 @@
-"""Task generation: draw, record by running, admit by trial."""
+"""Task generation: attempts in a fixed order, tried out in parallel, the first good ones kept."""
 
 from __future__ import annotations
 
+import hashlib
+import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field
+from itertools import count, islice
+from typing import Protocol
 
-from rlsh.env.python_check import file_in, record_expected
-from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
-from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
-from rlsh.tasks.shell import FAMILIES, SET_OF, TaskSet, draw
-from rlsh.tasks.task import Task, with_id
-from rlsh.text.dialect import clean
-from rlsh.types import RlshError, ToolCall, exec_call
+from rlsh.env.admission import UnfitTaskError, admit, record
+from rlsh.env.snippets import task_from
+from rlsh.env.trials import Trial, Trials
+from rlsh.sandbox.base import Sandbox
+from rlsh.tasks.catalogue import references
+from rlsh.tasks.checks import PythonCheck, ShellCheck
+from rlsh.tasks.mutation import normalised
+from rlsh.tasks.shell import FAMILIES, SET_OF, draw
+from rlsh.tasks.snippets import Snippet, is_double, snippet, split_of
+from rlsh.tasks.task import Split, Task
+from rlsh.types import RlshError
 
-Split = Literal["train", "held_out"]
-LIMITS = Limits(wall_s=3.0)
-ERROR_CHARS = 120
-EMPTY_ACTION = ":"
+AT_ONCE = 64  # attempts handed to the workers together; what lies behind the last task needed is thrown away
+MOST = 8  # attempts for each task that is wanted
+
+
+class Draft(Protocol):
+    """What a task may be made of. `key` names all that went into it, rejections are counted under `family`."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+
+    def task(self, sandbox: Sandbox) -> Task:
+        """Recorded, not yet admitted. Raises UnfitTaskError, and SandboxError where the host fails."""
+
+
+@dataclass(frozen=True)
+class ShellDraft:
+    """A task whose files, command and reference are there."""
+
+    drawn: Task
+
+    @property
+    def key(self) -> str:
+        return self.drawn.content_hash
+
+    @property
+    def family(self) -> str:
+        return self.drawn.family
+
+    def task(self, sandbox: Sandbox) -> Task:
+        return record(self.drawn, sandbox)
+
+
+@dataclass(frozen=True)
+class SnippetDraft:
+    """A faulty function, of which it is not known whether any call shows the fault."""
+
+    drawn: Snippet
+
+    @property
+    def key(self) -> str:
+        return self.drawn.key
+
+    @property
+    def family(self) -> str:
+        return self.drawn.family
+
+    def task(self, sandbox: Sandbox) -> Task:
+        return task_from(self.drawn, sandbox)
 
 
 @dataclass
 class BuildReport:
-    """What became of every draft. `rejected` counts reasons."""
+    """What became of every attempt. `rejected` counts reasons by family; `sha256` names the tasks and their order."""
 
     accepted: int = 0
     duplicates: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
+    operators: Counter[str] = field(default_factory=Counter)
+    sha256: str = ""
 
 
-def record(task: Task, sandbox: Sandbox) -> Task:
-    """The task with what really happens when the broken command and the reference run.
+def shell_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[ShellDraft]:
+    """Without end, families in turn."""
+    families = [name for name in FAMILIES if SET_OF[name] in sets]
+    for at in count():
+        yield ShellDraft(draw(families[at % len(families)], seed * 1_000_003 + at, split)[1])
 
-    Raises RlshError where the reference answers nothing that can be checked, SandboxError where the host fails.
+
+def snippet_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[SnippetDraft]:
+    """Functions of the split in turn, until none of them has another fault of these sets."""
+    functions = [one for one in references() if split_of(one.name) == split]
+    random.Random(f"functions {seed}").shuffle(functions)
+    for number in count():
+        drawn = [found for one in functions if (found := snippet(one, number, seed)) is not None]
+        if not drawn and not is_double(number):
+            return
+        yield from (SnippetDraft(found) for found in drawn if found.set in sets)
+
+
+def attempt(draft: Draft, sandbox: Sandbox) -> Trial:
+    """Raises SandboxError where the host fails."""
+    try:
+        task = draft.task(sandbox)
+    except UnfitTaskError as error:
+        return Trial(draft.key, None, str(error))
+    reason = admit(task, sandbox)
+    return Trial(draft.key, task) if reason is None else Trial(draft.key, None, reason)
+
+
+def build(
+    drafts: Iterator[Draft],
+    count: int,
+    sandbox: Sandbox,
+    *,
+    workers: int,
+    trials: Trials | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[list[Task], BuildReport]:
+    """The first `count` admitted tasks, no two of them equivalent; the same drafts give the same tasks.
+
+    Raises SandboxError where the host fails, RlshError where there are too few drafts.
     """
-    with sandbox.open(task.files, LIMITS) as workspace:
-        shown = workspace.exec(task.broken)
-    answer = answer_of(task, task.reference, sandbox, LIMITS)
-    checks = tuple(recorded(check, answer, sandbox) for check in task.checks)
-    error = clean(shown.stdout + shown.stderr, ERROR_CHARS).rstrip("\n")
-    return with_id(replace(task, error=error, checks=checks))
+    trials, report, tasks, seen = trials or Trials(), BuildReport(), [], set[str]()
+    bounded = islice(drafts, MOST * (count + AT_ONCE))
 
+    def tried() -> Iterator[tuple[Draft, Trial]]:
+        with ThreadPoolExecutor(workers) as pool:
+            while some := list(islice(bounded, AT_ONCE)):
+                kept = [trials.get(draft.key) for draft in some]
+                yield from zip(some, pool.map(lambda d, k: k or attempt(d, sandbox), some, kept), strict=True)
 
-def recorded(check: Check, answer: Answer, sandbox: Sandbox) -> Check:
-    """`check` with what `answer`, the reference's, makes of it."""
-    match check:
-        case ShellCheck():
-            return recorded_shell(check, answer, sandbox)
-        case WorkspaceCheck():
-            return WorkspaceCheck(answer.left)
-        case PythonCheck():
-            return record_expected(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
-
-
-def recorded_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox) -> ShellCheck:
-    result, tree = run_hidden(check, answer, sandbox, LIMITS)
-    return replace(check, stdout=result.stdout, exit_code=result.exit_code, tree=tree)
-
-
-def admit(task: Task, sandbox: Sandbox) -> str | None:
-    """Why `task` may not be used, or None. Raises SandboxError where the host fails.
-
-    The reference passes again; the broken command, doing nothing and printing what the reference prints on the
-    visible files all fail. (Two drawings of the fixtures may well have equally many lines, say.)
-    """
-
-    def passes(*calls: ToolCall) -> bool:
-        verdict = verify_calls(task, calls, sandbox, LIMITS)
-        if verdict.infra:
-            raise SandboxError(verdict.reasons[0])
-        return verdict.reward == 1.0
-
-    if any(isinstance(check, ShellCheck) and check.exit_code != 0 for check in task.checks):
-        return "reference exits non-zero"
-    if not passes(*task.reference):
-        return "reference is not repeatable"
-    if passes(exec_call(task.broken)):
-        return "broken command passes"
-    if passes(exec_call(EMPTY_ACTION)):
-        return "empty action passes"
-    shown = [check.stdout for check in task.checks if isinstance(check, ShellCheck) and "stdout" in check.compare]
-    if shown and task.reference[-1].name == "exec":
-        with sandbox.open(task.files, LIMITS) as workspace:
-            visible = workspace.exec(task.reference[-1].arguments["command"]).stdout
-        if visible in shown and passes(exec_call(literal_answer(visible))):
-            return "visible output passes"
-    return None
-
-
-def literal_answer(stdout: bytes) -> str:
-    """The command that prints `stdout`, whatever bytes it has, and does nothing else."""
-    return "printf %b '" + "".join(f"\\0{byte:03o}" for byte in stdout) + "'"
+    for draft, trial in tried():
+        trials.keep(trial)
+        if trial.task is None:
+            report.rejected[f"{draft.family}: {trial.reason}"] += 1
+        elif (what := identity(trial.task)) in seen:
+            report.duplicates += 1
+        else:
+            seen.add(what)
+            tasks.append(trial.task)
+            report.families[trial.task.family] += 1
+            report.operators.update(trial.task.operators)
+            progress(len(tasks))
+            if len(tasks) == count:
+                break
+    report.accepted = len(tasks)
+    report.sha256 = hashlib.sha256("".join(task.id for task in tasks).encode()).hexdigest()
+    if len(tasks) < count:
+        raise RlshError(
+            f"only {len(tasks)} of {count} tasks could be made ({report.duplicates} duplicates, "
+            f"{report.rejected.total()} rejected): ask for fewer"
+        )
+    return tasks, report
 
 
 def build_tasks(
     sandbox: Sandbox,
-    sets: Sequence[TaskSet],
+    sets: Iterable[str],
     count: int,
     *,
     seed: int,
@@ -107,39 +171,25 @@ def build_tasks(
     workers: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Task], BuildReport]:
-    """`count` admitted tasks, families in turn; the same arguments give the same tasks.
+    """`count` tasks of the shell families of these sets, families in turn. Errors: as `build`."""
+    return build(shell_drafts(sets, seed, split), count, sandbox, workers=workers, progress=progress)
 
-    Raises SandboxError where the host fails, RlshError where the families cannot give as many.
-    """
-    families = [name for name in FAMILIES if SET_OF[name] in sets]
-    report, tasks, seen = BuildReport(), [], set()
 
-    def attempt(at: int) -> tuple[Task, str | None]:
-        family = families[at % len(families)]
-        task = record(draw(family, seed * 1_000_003 + at, split)[1], sandbox)
-        return task, admit(task, sandbox)
+def identity(task: Task) -> str:
+    """Equal for tasks that one and the same repair solves: Python apart from its names, shell apart from its files."""
+    parts = [task.instruction, task.broken]
+    for check in task.checks:
+        match check:
+            case PythonCheck(file=path):
+                parts = [bare(task.files[path].content.decode())]
+            case ShellCheck(script=path) if path:
+                parts.append(task.files[path].content.decode())
+    return "\0".join(parts)
 
-    def attempts() -> Iterator[tuple[Task, str | None]]:
-        with ThreadPoolExecutor(workers) as pool:
-            for start in range(0, 4 * count, 64):
-                yield from pool.map(attempt, range(start, start + 64))
 
-    for task, reason in attempts():
-        if reason is not None:
-            report.rejected[f"{task.family}: {reason}"] += 1
-        elif (key := (task.instruction, task.broken)) in seen:
-            report.duplicates += 1
-        else:
-            seen.add(key)
-            tasks.append(task)
-            report.families[task.family] += 1
-            progress(len(tasks))
-            if len(tasks) == count:
-                break
-    report.accepted = len(tasks)
-    if len(tasks) < count:
-        raise RlshError(
-            f"only {len(tasks)} of {count} tasks could be drawn from {', '.join(families)} "
-            f"({report.duplicates} duplicates, {report.rejected.total()} rejected): ask for fewer"
-        )
-    return tasks, report
+def bare(source: str) -> str:
+    """The normal form of Python source; where it does not parse, its text."""
+    try:
+        return normalised(source)
+    except SyntaxError:
+        return source

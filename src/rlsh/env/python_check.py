@@ -138,12 +138,13 @@ def _differences(check: PythonCheck, answers: Sequence[object]) -> tuple[str, ..
     for number, (case, got) in enumerate(zip(check.cases, answers, strict=True), 1):
         if isinstance(got, _Unusable):
             found.append(f"case {number}: {got.reason}")
-        elif not _agree(case.expected, got, check.tolerance):
+        elif not agree(case.expected, got, check.tolerance):
             found.append(f"case {number}: {_shown(got)}, expected {_shown(case.expected)}")
     return tuple(found[:SHOWN_CASES] + ["…"] * (len(found) > SHOWN_CASES))
 
 
-def _agree(expected: object, got: object, tolerance: float | None) -> bool:
+def agree(expected: object, got: object, tolerance: float | None) -> bool:
+    """Whether `got`, of `outcomes`, is what a case expects."""
     if isinstance(expected, Raised) or isinstance(got, Raised):
         return expected == got
     return same(expected, got, tolerance)
@@ -152,6 +153,17 @@ def _agree(expected: object, got: object, tolerance: float | None) -> bool:
 def _shown(outcome: object) -> str:
     """Not `repr`, which refuses large ints."""
     return json.dumps(expected_to_json(outcome))[:SHOWN_CHARS]
+
+
+def outcomes(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> list[object] | None:
+    """What `source` answers to every case: a value, Raised, or an object that agrees with nothing.
+
+    None where some case has no answer: it ran out of time, or its process ended. Raises SandboxError where the host
+    fails.
+    """
+    result = _run(check, source, sandbox, limits)
+    answers = _answers(check, result)
+    return None if answers is None or len(answers) < len(check.cases) or result.exit_code != 0 else answers
 
 
 def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> PythonCheck:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rlsh.runfolder import write_whole
 from rlsh.tasks.checks import Check, check_from_json, one_of
@@ -16,6 +16,7 @@ from rlsh.tasks.tree_json import tree_from_json, tree_to_json
 from rlsh.types import RlshError, ToolCall, Tree
 
 SCHEMA = 2
+Split = Literal["train", "held_out"]
 SET = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -30,7 +31,7 @@ class Task:
     id: str
     family: str
     set: str
-    split: Literal["train", "held_out"]
+    split: Split
     seed: int
     instruction: str
     broken: str
@@ -96,7 +97,7 @@ def from_json(value: Mapping[str, Any]) -> Task:
         id="",
         family=str(value["family"]),
         set=str(value["set"]),
-        split=one_of(value["split"], ("train", "held_out"), "split"),
+        split=one_of(value["split"], get_args(Split), "split"),
         seed=int(value["seed"]),
         instruction=str(value["instruction"]),
         broken=str(value["broken"]),
