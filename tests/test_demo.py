@@ -60,7 +60,7 @@ def test_the_demo_leaves_its_summary_and_report(config, sandbox):
 def test_an_interrupted_demo_ends_as_if_it_had_not_been(config, sandbox, monkeypatch):
     whole = run_demo(config, sandbox, resume=False)
     part = replace(config, grpo=replace(config.grpo, out=config.grpo.out.with_name("part")))
-    for stage in ("rlsh.demo.build_task_files", "rlsh.demo.evaluate", "rlsh.demo.grpo", "rlsh.demo.write_run_report"):
+    for stage in ("rlsh.demo.build_set", "rlsh.demo.evaluate", "rlsh.demo.grpo", "rlsh.demo.write_run_report"):
 
         def interrupted(*arguments, **more):
             raise KeyboardInterrupt

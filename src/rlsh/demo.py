@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from rlsh.config import to_toml
-from rlsh.env.build import BuildReport, build_tasks
+from rlsh.env.taskset import Part, build_set
 from rlsh.policy import load_policy
 from rlsh.report import write_run_report
 from rlsh.rollout.evaluate import evaluate
@@ -19,7 +18,7 @@ from rlsh.runfolder import keep_config, read_records, write_whole
 from rlsh.sandbox.base import Sandbox
 from rlsh.stats import paired_gain
 from rlsh.tasks.shell import TaskSet
-from rlsh.tasks.task import read_tasks, write_tasks
+from rlsh.tasks.task import read_tasks
 from rlsh.trainers.grpo import GrpoConfig, grpo
 from rlsh.trainers.progress import Progress
 from rlsh.types import RlshError
@@ -44,33 +43,6 @@ class DemoConfig:
                 raise RlshError(f"{name} = {vars(self)[name]}: the demo needs at least 1")
 
 
-def build_task_files(
-    out: Path, sandbox: Sandbox, *, train: int, held_out: int, never_met: int, seed: int
-) -> dict[str, BuildReport]:
-    """`train.jsonl` (both trained sets) and `held_out.jsonl` (the same from unseen words, then never-met families)."""
-    plan: Sequence[tuple[str, Sequence[TaskSet], int]] = (
-        ("train", TRAINED, train),
-        ("held_out", TRAINED, held_out),
-        ("never_met", ["never_met"], never_met),
-    )
-    progress = Progress("tasks", train + held_out + never_met)
-    tasks, reports, done = {}, {}, 0
-    for name, sets, count in plan:
-        tasks[name], reports[name] = build_tasks(
-            sandbox,
-            sets,
-            count,
-            seed=seed,
-            split="train" if name == "train" else "held_out",
-            workers=os.cpu_count() or 2,
-            progress=lambda n, done=done: progress.update(done + n),  # type: ignore[misc]
-        )
-        done += count
-    write_tasks(out / "train.jsonl", tasks["train"])
-    write_tasks(out / "held_out.jsonl", [*tasks["held_out"], *tasks["never_met"]])
-    return reports
-
-
 def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, Any]:
     """Every stage leaves a file; with `resume` a stage whose file is there is not run again. Returns the summary."""
     run, seed = config.grpo.out, config.grpo.seed
@@ -80,14 +52,13 @@ def run_demo(config: DemoConfig, sandbox: Sandbox, resume: bool) -> dict[str, An
     seconds_file = run / "tasks" / "seconds.json"  # the last that is written of the tasks
     if not seconds_file.exists():
         began = time.monotonic()
-        build_task_files(
-            run / "tasks",
-            sandbox,
-            train=config.train_tasks,
-            held_out=config.held_out_tasks,
-            never_met=config.never_met_tasks,
-            seed=seed,
-        )
+        counts: dict[Part, int] = {
+            "train": config.train_tasks,
+            "held_out": config.held_out_tasks,
+            "never_met": config.never_met_tasks,
+        }
+        progress = Progress("tasks", sum(counts.values()))
+        build_set("drills", counts, sandbox, seed=seed, progress=progress.update).write(run / "tasks")
         write_json(seconds_file, time.monotonic() - began)
     before = scored(config, sandbox, run / "eval-before.json", config.grpo.model)
     grpo(replace(config.grpo, tasks=run / "tasks" / "train.jsonl"), sandbox, resume=True)

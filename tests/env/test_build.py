@@ -126,7 +126,7 @@ def test_the_report_counts_what_became_of_every_draft(sandbox, monkeypatch):
     tasks, report = build_tasks(sandbox, ["demonstrated"], 3, seed=0, split="train", workers=2, progress=done.append)
     assert [t.family for t in tasks] == ["repeated", "good", "good"]
     assert (report.accepted, report.duplicates) == (3, 1)
-    assert report.rejected == {"faulty: empty action passes": 2}
+    assert report.rejected == {("faulty", "empty action passes"): 2}
     assert report.families == {"repeated": 1, "good": 2}
     assert done == [1, 2, 3]
 

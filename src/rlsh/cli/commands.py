@@ -106,34 +106,31 @@ def doctor(arguments: argparse.Namespace) -> None:
 
 
 def tasks_build(arguments: argparse.Namespace) -> None:
-    from rlsh.demo import build_task_files
+    from rlsh.env.taskset import Part, build_set
+    from rlsh.env.trials import kept_in
+    from rlsh.policy import SHIPPED
+    from rlsh.text.tokenizer import Tokenizer
+    from rlsh.trainers.progress import Progress
 
     out = Path(arguments.out)
     claim(str(out / "train.jsonl"))
     claim(arguments.json)
-    with sandbox(arguments) as s:
-        reports = build_task_files(
-            out,
-            s,
-            train=arguments.count,
-            held_out=arguments.held_out,
-            never_met=arguments.never_met,
-            seed=arguments.seed,
-        )
-    result = {
-        name: {
-            "accepted": r.accepted,
-            "rejected": dict(r.rejected),
-            "duplicates": r.duplicates,
-            "families": dict(r.families),
-        }
-        for name, r in reports.items()
+    counts: dict[Part, int] = {
+        "train": arguments.count,
+        "held_out": arguments.held_out,
+        "never_met": arguments.never_met,
     }
-    for name, r in reports.items():
-        say(arguments, f"{name}: {r.accepted} admitted, {r.rejected.total()} rejected, {r.duplicates} duplicates")
-        say(arguments, *(f"  rejected {n}x {reason}" for reason, n in r.rejected.most_common()))
-    say(arguments, f"written to {out}")
-    emit(result, arguments.json)
+    progress = Progress("tasks", sum(counts.values()))
+    with sandbox(arguments) as s, kept_in(out) as trials:
+        made = build_set(arguments.kind, counts, s, seed=arguments.seed, trials=trials, progress=progress.update)
+        made.write(out)
+    for part, report in made.reports.items():
+        rejected = report.rejected.total()
+        say(arguments, f"{part}: {report.accepted} admitted, {rejected} rejected, {report.duplicates} duplicates")
+        say(arguments, *(f"  rejected {times}x {reason}" for reason, times in report.reasons.most_common()))
+    say(arguments, f"written to {out} in {made.seconds:.0f} s")
+    summary = {"kind": arguments.kind, "seed": arguments.seed, **made.summary(Tokenizer.load(SHIPPED["base"]))}
+    emit(summary, arguments.json)
 
 
 def tasks_check(arguments: argparse.Namespace) -> None:

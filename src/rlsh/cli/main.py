@@ -67,6 +67,13 @@ def parser() -> argparse.ArgumentParser:
     )
     build = verb("build", "draw tasks from a seed and admit them by trial in the sandbox", tasks)
     build.add_argument("--out", required=True, help="folder for train.jsonl and held_out.jsonl")
+    build.add_argument(
+        "--kind",
+        choices=("drills", "shell", "python", "mixed"),
+        default="drills",
+        help="drills: one-line commands on invented words, what the demo trains on (default); shell: realistic "
+        "commands and scripts; python: functions with a fault; mixed: shell and python",
+    )
     build.add_argument("--count", type=int, default=400, help="tasks to train on (default 400)")
     build.add_argument("--held-out", type=int, default=256, help="held-out tasks of the trained sets (default 256)")
     build.add_argument("--never-met", type=int, default=64, help="held-out tasks of families never met (default 64)")

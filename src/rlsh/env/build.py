@@ -8,22 +8,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import count, islice
-from typing import Protocol
+from itertools import count, islice, zip_longest
+from typing import Any, Protocol
 
 from rlsh.env.admission import UnfitTaskError, admit, record
 from rlsh.env.snippets import task_from
 from rlsh.env.trials import Trial, Trials
 from rlsh.sandbox.base import Sandbox
-from rlsh.tasks.catalogue import references
+from rlsh.tasks.catalogue import Reference, references
 from rlsh.tasks.checks import PythonCheck, ShellCheck
 from rlsh.tasks.mutation import normalised
 from rlsh.tasks.shell import FAMILIES, SET_OF, draw
-from rlsh.tasks.snippets import Snippet, is_double, snippet, split_of
+from rlsh.tasks.snippets import Snippet, snippets, split_of
 from rlsh.tasks.task import Split, Task
 from rlsh.types import RlshError
 
-AT_ONCE = 64  # attempts handed to the workers together; what lies behind the last task needed is thrown away
+AT_ONCE = 32  # attempts handed to the workers together; what lies behind the last task needed is thrown away
 MOST = 8  # attempts for each task that is wanted
 
 
@@ -75,16 +75,52 @@ class SnippetDraft:
         return task_from(self.drawn, sandbox)
 
 
-@dataclass
+@dataclass(frozen=True)
 class BuildReport:
-    """What became of every attempt. `rejected` counts reasons by family; `sha256` names the tasks and their order."""
+    """What became of every attempt, rejections by family and reason. `sha256` names the tasks and their order."""
 
     accepted: int = 0
     duplicates: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[tuple[str, str]] = field(default_factory=Counter)
     families: Counter[str] = field(default_factory=Counter)
     operators: Counter[str] = field(default_factory=Counter)
     sha256: str = ""
+
+    def __add__(self, other: BuildReport) -> BuildReport:
+        return BuildReport(
+            self.accepted + other.accepted,
+            self.duplicates + other.duplicates,
+            self.rejected + other.rejected,
+            self.families + other.families,
+            self.operators + other.operators,
+            sha256_of([self.sha256, other.sha256]) if self.sha256 else other.sha256,
+        )
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Rejections by reason alone."""
+        found = Counter[str]()
+        for (_, reason), times in self.rejected.items():
+            found[reason] += times
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        refused = Counter[str]()
+        for (family, _), times in self.rejected.items():
+            refused[family] += times
+        return {
+            "accepted": self.accepted,
+            "rejected": dict(self.reasons.most_common()),
+            "duplicates": self.duplicates,
+            "families": dict(self.families.most_common()),
+            "rejected_by_family": dict(refused.most_common()),
+            "operators": dict(self.operators.most_common()),
+            "sha256": self.sha256,
+        }
+
+
+def sha256_of(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def shell_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[ShellDraft]:
@@ -98,11 +134,12 @@ def snippet_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[Sni
     """Functions of the split in turn, until none of them has another fault of these sets."""
     functions = [one for one in references() if split_of(one.name) == split]
     random.Random(f"functions {seed}").shuffle(functions)
-    for number in count():
-        drawn = [found for one in functions if (found := snippet(one, number, seed)) is not None]
-        if not drawn and not is_double(number):
-            return
-        yield from (SnippetDraft(found) for found in drawn if found.set in sets)
+
+    def of(function: Reference) -> Iterator[Snippet]:
+        return (one for name in sets for one in snippets(function, name, seed))
+
+    turns = zip_longest(*map(of, functions))
+    return (SnippetDraft(one) for turn in turns for one in turn if one is not None)
 
 
 def attempt(draft: Draft, sandbox: Sandbox) -> Trial:
@@ -128,35 +165,44 @@ def build(
 
     Raises SandboxError where the host fails, RlshError where there are too few drafts.
     """
-    trials, report, tasks, seen = trials or Trials(), BuildReport(), [], set[str]()
+    trials, tasks, seen = trials or Trials(), list[Task](), set[str]()
+    rejected, duplicates = Counter[tuple[str, str]](), 0
     bounded = islice(drafts, MOST * (count + AT_ONCE))
 
     def tried() -> Iterator[tuple[Draft, Trial]]:
-        with ThreadPoolExecutor(workers) as pool:
+        pool = ThreadPoolExecutor(workers)
+        try:
             while some := list(islice(bounded, AT_ONCE)):
                 kept = [trials.get(draft.key) for draft in some]
                 yield from zip(some, pool.map(lambda d, k: k or attempt(d, sandbox), some, kept), strict=True)
+        finally:  # nobody waits for attempts that nobody needs
+            pool.shutdown(cancel_futures=True)
 
-    for draft, trial in tried():
+    for draft, trial in tried() if count else ():
         trials.keep(trial)
         if trial.task is None:
-            report.rejected[f"{draft.family}: {trial.reason}"] += 1
+            rejected[draft.family, trial.reason] += 1
         elif (what := identity(trial.task)) in seen:
-            report.duplicates += 1
+            duplicates += 1
         else:
             seen.add(what)
             tasks.append(trial.task)
-            report.families[trial.task.family] += 1
-            report.operators.update(trial.task.operators)
             progress(len(tasks))
             if len(tasks) == count:
                 break
-    report.accepted = len(tasks)
-    report.sha256 = hashlib.sha256("".join(task.id for task in tasks).encode()).hexdigest()
+    report = BuildReport(
+        len(tasks),
+        duplicates,
+        rejected,
+        Counter(task.family for task in tasks),
+        Counter(operator for task in tasks for operator in task.operators),
+        sha256_of(task.id for task in tasks),
+    )
     if len(tasks) < count:
         raise RlshError(
-            f"only {len(tasks)} of {count} tasks could be made ({report.duplicates} duplicates, "
-            f"{report.rejected.total()} rejected): ask for fewer"
+            f"only {len(tasks)} of {count} tasks could be made ({duplicates} duplicates, "
+            f"{rejected.total()} rejected{': ' if rejected else ''}"
+            f"{', '.join(f'{times}x {reason}' for reason, times in report.reasons.most_common(3))}): ask for fewer"
         )
     return tasks, report
 

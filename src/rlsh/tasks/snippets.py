@@ -10,10 +10,9 @@ import pprint
 import random
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import islice, zip_longest
 from typing import Literal, get_args
 
 from rlsh.tasks.catalogue import Reference
@@ -26,6 +25,7 @@ from rlsh.tasks.world import pool_of, text
 from rlsh.types import Entry, ToolCall
 
 Form = Literal["call", "script", "assertion"]
+TRAINED = "python"  # the set of tasks whose faults are trained on
 HELD_OUT_FAULTS = {"exceptions", "mapping"}  # families of operators that no training task has
 NEEDS_ARGUMENTS = "aliasing"  # such faults mostly show in what is left of the arguments
 DOUBLES = 4  # every so many-th task of a function has two faults
@@ -57,7 +57,7 @@ class Snippet:
 
     @property
     def set(self) -> str:
-        return "python_never_met" if held_out(self.mutant) else "python"
+        return set_of(self.mutant)
 
     @property
     def returns(self) -> Returns:
@@ -135,7 +135,7 @@ class Example:
 
 
 def quoted(code: str) -> str:
-    """One word of a command line, in double quotes where `code` has single ones and nothing that these leave special."""
+    """One word of a command line; in double quotes where that reads better and changes nothing."""
     return f'"{code}"' if "'" in code and not set('"$`\\\\!') & set(code) else shlex.quote(code)
 
 
@@ -146,59 +146,50 @@ def literal(value: object) -> str:
     return found
 
 
-def is_double(number: int) -> bool:
-    """Whether the `number`-th task of a function has two faults."""
-    return number % DOUBLES == DOUBLES - 1
-
-
 def split_of(function: str) -> Split:
     """Where every task of a function goes: by its name's checksum, one function in five is held out."""
     return pool_of(function)
 
 
-def snippet(reference: Reference, number: int, seed: int) -> Snippet | None:
-    """The `number`-th faulty version of a function, for `seed`; None where it has no more.
+def snippets(reference: Reference, set: str, seed: int) -> Iterator[Snippet]:
+    """The faulty versions of a function that belong to `set`, in an order that `seed` decides.
 
-    Single faults come family by family, so that the few of a rare family are not crowded out; those of
-    `HELD_OUT_FAULTS` only where the function is held out, too.
+    Single faults come family by family, so that the few of a rare family are not crowded out; where faults of every
+    kind but the held-out ones are wanted, every DOUBLES-th version has two.
     """
-    split = split_of(reference.name)
-    at, due = divmod(number, DOUBLES)
-    if is_double(number):
-        mutant = two_faults(reference, f"{seed} {at}")
-    else:
-        singles = one_fault(reference, seed, split)
-        place = at * (DOUBLES - 1) + due
-        mutant = singles[place] if place < len(singles) else None
-    if mutant is None:
-        return None
-    return Snippet(reference, mutant, drawn_inputs(reference, seed), split, number)
+    rng = random.Random(f"{reference.name} {seed}")
+    found = one_fault(reference, rng, set)
+    if set == TRAINED:
+        found = with_doubles(found, reference, rng)
+    inputs, split = drawn_inputs(reference, seed), split_of(reference.name)
+    for number, mutant in enumerate(found):
+        yield Snippet(reference, mutant, inputs, split, number)
 
 
-@lru_cache(1024)
-def one_fault(reference: Reference, seed: int, split: Split) -> list[Mutant]:
-    """The mutants of a function with one fault that `split` may have, the families of operators in turn."""
+def one_fault(reference: Reference, rng: random.Random, set: str) -> Iterator[Mutant]:
     groups: dict[str, list[Mutant]] = {}
     for one in mutants(reference.source, reference.name):
-        groups.setdefault(FAMILY[one.operators[0]], []).append(one)
-    rng = random.Random(f"{reference.name} {seed}")
-    turns = zip_longest(*(rng.sample(group, len(group)) for group in rng.sample(list(groups.values()), len(groups))))
-    found = [one for one in chain.from_iterable(turns) if one is not None]
-    return [one for one in found if split == "held_out" or not held_out(one)]
+        if set_of(one) == set:
+            groups.setdefault(FAMILY[one.operators[0]], []).append(one)
+    for group in groups.values():
+        rng.shuffle(group)
+    families = rng.sample(list(groups.values()), len(groups))
+    return (one for turn in zip_longest(*families) for one in turn if one is not None)
 
 
-def two_faults(reference: Reference, seed: str) -> Mutant | None:
-    """A mutant with two faults, both of kinds that are trained on; None where a few drawings give none."""
-    rng = random.Random(f"{reference.name} {seed}")
-    drawn = (double_fault(reference.source, reference.name, rng) for _ in range(4))
-    return next((one for one in drawn if one is not None and not held_out(one)), None)
+def with_doubles(singles: Iterator[Mutant], reference: Reference, rng: random.Random) -> Iterator[Mutant]:
+    while some := list(islice(singles, DOUBLES - 1)):
+        yield from some
+        double = double_fault(reference.source, reference.name, rng)
+        if double is not None and set_of(double) == TRAINED:
+            yield double
 
 
-def held_out(mutant: Mutant) -> bool:
-    return bool(HELD_OUT_FAULTS.intersection(FAMILY[name] for name in mutant.operators))
+def set_of(mutant: Mutant) -> str:
+    never_met = HELD_OUT_FAULTS.intersection(FAMILY[name] for name in mutant.operators)
+    return f"{TRAINED}_never_met" if never_met else TRAINED
 
 
-@lru_cache(1024)
 def drawn_inputs(reference: Reference, seed: int) -> tuple[tuple[object, ...], ...]:
     """Distinct arguments for a function, none of them large."""
     rng = random.Random(f"inputs {reference.name} {seed}")
