@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from rlsh.env import build
+from rlsh.env import admission, build
 from rlsh.env.admission import admit, record
 from rlsh.env.build import build_tasks
 from rlsh.sandbox.base import SandboxError
@@ -82,6 +82,9 @@ def test_every_family_gives_an_admitted_task(family_tasks, family):
     [
         ({"broken": "sort -n a.txt; true"}, "broken command passes"),
         ({"reference": "date +%N"}, "reference is not repeatable"),
+        ({"reference": "date -d @0 +%H"}, "reference is not repeatable"),  # in another time zone
+        ({"reference": "date -u -d @0 +%H; cat a.txt"}, None),
+        ({"reference": "python3 -c 'print(hash(\"a\"))'"}, "reference is not repeatable"),
         ({"reference": "head -c 8 /dev/urandom > b.txt"}, "reference is not repeatable"),
         ({"reference": "sort -n a.txt; exit 3"}, "reference exits non-zero"),
         ({"reference": "sleep 9"}, "reference exits non-zero"),
@@ -92,7 +95,7 @@ def test_every_family_gives_an_admitted_task(family_tasks, family):
     ],
 )
 def test_admission_turns_planted_faults_away(sandbox, make_task, monkeypatch, change, reason):
-    monkeypatch.setattr(build, "LIMITS", replace(build.LIMITS, wall_s=1.0))
+    monkeypatch.setattr(admission, "LIMITS", replace(admission.LIMITS, wall_s=1.0))
     given = {"reference": "sort -n a.txt", "broken": "sort a.txt", **change}
     task = make_task(given.pop("reference"), {"a.txt": "10\n9\n"}, {"a.txt": "300\n4\n"}, **given)
     assert admit(task, sandbox) == reason

@@ -6,7 +6,6 @@ import ast
 import difflib
 import hashlib
 import json
-import pprint
 import random
 import shlex
 import sys
@@ -141,9 +140,24 @@ def quoted(code: str) -> str:
 
 def literal(value: object) -> str:
     """Python text for a value, sets in a fixed order. Raises ValueError where there is none: for NaN, say."""
-    found = pprint.pformat(value, width=1 << 30, compact=True, sort_dicts=False)
-    ast.literal_eval(found)
-    return found
+    text = written(value)
+    ast.literal_eval(text)
+    return text
+
+
+def written(value: object) -> str:
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{written(key)}: {written(item)}" for key, item in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(written, value)) + "]"
+        case (single,):
+            return f"({written(single)},)"
+        case tuple():
+            return "(" + ", ".join(map(written, value)) + ")"
+        case set() if value:
+            return "{" + ", ".join(sorted(map(written, value))) + "}"
+    return repr(value)
 
 
 def split_of(function: str) -> Split:
