@@ -1,15 +1,11 @@
-"""Which tasks a step draws, and what it reports, against hand computation."""
+"""What a step reports, against hand computation."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 import torch
 
-from rlsh.tasks.checks import WorkspaceCheck
-from rlsh.tasks.task import Task, with_id
-from rlsh.trainers.grpo import FLOOR, UpdateStats, followed, pick_tasks, step_record
-from rlsh.types import StopReason, ToolCall, Trajectory, Verdict
+from rlsh.trainers.grpo import UpdateStats, step_record
+from rlsh.types import StopReason, Trajectory, Verdict
 
 
 def episode(task, reward, ids, sampled, **more):
@@ -80,95 +76,3 @@ def test_the_order_of_the_sets_is_fixed():
 def test_a_step_without_a_trained_token_has_rates_of_zero():
     record = recorded(EPISODES, UpdateStats())
     assert [record[name] for name in ("kl_k1", "kl_k3", "entropy", "clip_fraction")] == [0.0] * 4
-
-
-# --- which tasks
-
-
-def tasks_of(**families):
-    """Tasks of each family, as many as named."""
-    reference = (ToolCall("exec", {"command": "true"}),)
-    return [
-        with_id(Task("", family, "demonstrated", "train", n, "", "", "", {}, (WorkspaceCheck(),), reference))
-        for family, count in families.items()
-        for n in range(count)
-    ]
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-def families(tasks):
-    return Counter(task.family for task in tasks)
-
-
-def test_drawn_tasks_are_distinct():
-    tasks = tasks_of(a=3, b=5, c=1)
-    for seed in range(50):
-        ids = [task.id for task in pick_tasks(tasks, 7, {}, generator(seed))]
-        assert len(set(ids)) == len(ids) == 7
-
-
-def test_families_come_before_their_tasks():
-    """As many tasks as families: one of each, however unequal they are."""
-    tasks = tasks_of(a=1, b=1, c=40, d=40)
-    for seed in range(50):
-        assert families(pick_tasks(tasks, 4, {}, generator(seed))) == {"a": 1, "b": 1, "c": 1, "d": 1}
-        assert len(families(pick_tasks(tasks, 3, {}, generator(seed)))) == 3
-    # control: tasks drawn alike leave the small families out
-    naive = [tasks[i] for i in torch.randperm(len(tasks), generator=generator())[:4]]
-    assert families(naive).keys() < {"a", "b", "c", "d"}
-
-
-def test_a_small_family_is_used_up_and_the_others_share_the_rest():
-    tasks = tasks_of(a=1, b=10_000, c=10_000)  # so large that no task of theirs is drawn twice
-    for seed in range(20):
-        assert families(pick_tasks(tasks, 9, {}, generator(seed))) == {"a": 1, "b": 4, "c": 4}
-
-
-def test_every_family_and_every_task_has_its_turn():
-    tasks = tasks_of(a=4, b=4, c=4)
-    g = generator()
-    drawn = [pick_tasks(tasks, 1, {}, g)[0] for _ in range(300)]
-    assert len({task.id for task in drawn}) == 12
-    assert min(families(drawn).values()) > 70  # of 100 expected
-
-
-def test_a_generators_state_fixes_the_draw():
-    tasks = tasks_of(a=9, b=9, c=9)
-    g = generator(3)
-    first, second = pick_tasks(tasks, 5, {}, g), pick_tasks(tasks, 5, {}, g)
-    assert first == pick_tasks(tasks, 5, {}, generator(3))
-    assert first != second  # and the state moves on
-    again = generator(3)
-    pick_tasks(tasks, 5, {}, again)
-    resumed = torch.Generator()
-    resumed.set_state(again.get_state())
-    assert second == pick_tasks(tasks, 5, {}, resumed)
-
-
-def test_fewer_tasks_than_asked_for_are_all_taken_once():
-    tasks = tasks_of(a=2, b=3)
-    drawn = pick_tasks(tasks, 16, {}, generator())
-    assert sorted(task.id for task in drawn) == sorted(task.id for task in tasks)
-    assert len(pick_tasks([*tasks, *tasks], 7, {}, generator())) == 7  # the same one twice in a file: no endless search
-
-
-def test_undecided_families_come_more_often():
-    tasks = tasks_of(always=500, never=500, half=500)
-    g, rates = generator(), {"always": 1.0, "never": 0.0, "half": 0.5}
-    drawn = families(task for _ in range(100) for task in pick_tasks(tasks, 8, rates, g))
-    share = FLOOR / (3 * FLOOR + 0.25)
-    for name, expected in {"always": share, "never": share, "half": 1 - 2 * share}.items():
-        assert abs(drawn[name] / 800 - expected) < 0.02, name
-    # systematic: each draw is within one task of its share, where independent draws would scatter
-    for _ in range(50):
-        assert abs(families(pick_tasks(tasks, 8, rates, g))["half"] - 8 * (1 - 2 * share)) < 1
-
-
-def test_pass_rates_follow_what_was_played():
-    after = followed({"f": 1.0, "other": 0.2}, EPISODES)  # all of family f: 3.5 of 5, three lost to the host
-    assert after == {"f": 1.0 + 0.3 * (0.7 - 1.0), "other": 0.2}
-    assert followed({}, EPISODES) == {"f": 0.5 + 0.3 * (0.7 - 0.5)}  # nothing known: one half
-    assert followed({"f": 0.9}, [e for e in EPISODES if e.verdict.infra]) == {"f": 0.9}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -28,15 +28,14 @@ from rlsh.policy import load_policy
 from rlsh.rollout.collect import PhaseClock, RolloutConfig, collect
 from rlsh.runfolder import RunFolder
 from rlsh.sandbox.base import Sandbox
-from rlsh.tasks.task import Task, read_tasks
+from rlsh.tasks.task import read_tasks
+from rlsh.trainers.curriculum import PassRates, pick_tasks
 from rlsh.trainers.optim import OptimConfig, lr_at, make_optimizer, optimizer_step
 from rlsh.trainers.progress import Interruptible, Progress
 from rlsh.trainers.resume import resume_run, save_run
 from rlsh.trainers.scoring import Batch, micro_batches, score
 from rlsh.types import RlshError, StopReason, Trajectory
 
-FLOOR = 0.05  # weight of a family that always or never passes, beside 0.25 for one that passes every other time
-PACE = 0.3  # of the running pass rates: about three steps of memory
 FP32_GAP = 1e-4  # nats between sampler and trainer; the two run one implementation
 
 
@@ -54,7 +53,8 @@ class GrpoConfig:
     eps: float = 0.2
     eps_high: float = 0.2
     beta: float = 0.04
-    curriculum: bool = True  # undecided families come more often; False: all alike
+    curriculum: bool = True  # undecided families and tasks come more often; False: all alike
+    difficulty: Path | None = None  # an evaluation of the tasks: what the curriculum begins with
     max_logp_gap: float = FP32_GAP
     micro_batch_tokens: int = 8192
     save_every: int = 5
@@ -176,45 +176,6 @@ def update(
     return stats
 
 
-def pick_tasks(
-    tasks: Sequence[Task], count: int, pass_rates: Mapping[str, float], generator: torch.Generator
-) -> list[Task]:
-    """`count` distinct tasks, or all: families in proportion to p (1 - p) + FLOOR, then a task of each.
-
-    p is the family's pass rate, 1/2 where nothing is known; p (1 - p), the variance of its reward, is what a group
-    can teach (Foster et al. 2025, arXiv:2502.12272, "learnability"). Families by systematic sampling, so that with
-    equal rates as many tasks as families are one of each.
-    """
-    left: dict[str, list[Task]] = defaultdict(list)
-    for task in tasks:
-        left[task.family].append(task)
-    names = sorted(left)
-    picked: list[Task] = []
-    while (missing := min(count, len(tasks)) - len(picked)) > 0:
-        rates = torch.tensor([pass_rates.get(f, 0.5) for f in names], dtype=torch.float64)
-        weights = (rates * (1 - rates) + FLOOR) * torch.tensor([bool(left[f]) for f in names])
-        steps = (weights.cumsum(0) / weights.sum()).clamp(max=1.0)  # (families,)
-        points = (torch.arange(missing) + torch.rand(1, generator=generator, dtype=torch.float64)) / missing
-        for f in torch.searchsorted(steps, points, right=True).clamp(max=len(names) - 1).tolist():
-            family = left[names[f]]
-            if family:
-                picked.append(family.pop(int(torch.randint(len(family), (1,), generator=generator))))
-    return picked
-
-
-def followed(pass_rates: Mapping[str, float], trajectories: Sequence[Trajectory]) -> dict[str, float]:
-    """`pass_rates` by family, moved by PACE towards the mean reward of the episodes just played."""
-    rewards: dict[str, list[float]] = defaultdict(list)
-    for t in trajectories:
-        if not t.verdict.infra:
-            rewards[t.family].append(t.verdict.reward)
-    moved = dict(pass_rates)
-    for family, found in sorted(rewards.items()):
-        before = moved.get(family, 0.5)
-        moved[family] = before + PACE * (fmean(found) - before)
-    return moved
-
-
 def grpo(
     config: GrpoConfig,
     sandbox: Sandbox,
@@ -230,17 +191,18 @@ def grpo(
     reference = copy.deepcopy(policy.model).requires_grad_(False)
     model = policy.model
     tasks = read_tasks(config.tasks)
+    begun = PassRates() if config.difficulty is None else PassRates.measured(config.difficulty)
     optimizer = make_optimizer(model, config.optim)
     generators = {"tasks": torch.Generator().manual_seed(config.seed)}
     with RunFolder.create(config.out, to_toml(config), resume) as run, Interruptible() as interrupt:
         start, extra = resume_run(run, policy, optimizer, generators)
-        pass_rates: dict[str, float] = extra.get("pass_rates", {})
+        pass_rates = PassRates(**extra["pass_rates"]) if "pass_rates" in extra else begun
         progress = Progress("grpo", config.steps, start)
         ended = time.monotonic()
         for step in range(start + 1, config.steps + 1):
             began = ended  # what the step before wrote to the disk counts, too
             clock = PhaseClock()
-            rates = pass_rates if config.curriculum else {}
+            rates = pass_rates if config.curriculum else PassRates()
             chosen = pick_tasks(tasks, config.prompts, rates, generators["tasks"])
             trajectories = collect(
                 model,
@@ -267,9 +229,9 @@ def grpo(
             stats = update(model, optimizer, lr, trajectories, advantages, ref_logps, config)
             ended = time.monotonic()
 
-            pass_rates = followed(pass_rates, trajectories)
+            pass_rates = pass_rates.followed(trajectories)
             record = step_record(step, trajectories, advantages, stats, lr)
-            record["running_pass_rate"] = fmean(pass_rates.values())
+            record["running_pass_rate"] = fmean(pass_rates.families.values())
             trained_tokens = sum(len(t.ids) for t in trajectories)
             record["seconds"] = {
                 "decode": clock.decode,
@@ -295,7 +257,7 @@ def grpo(
             stopping = interrupt.stop  # read once: a Ctrl-C from here on belongs to the next step
             if step % config.save_every == 0 or step == config.steps or stopping:
                 policy.facts["grpo_steps"] = step
-                save_run(run, step, policy, optimizer, generators, {"pass_rates": pass_rates})
+                save_run(run, step, policy, optimizer, generators, {"pass_rates": pass_rates.as_dict()})
             if stopping:
                 raise KeyboardInterrupt
     return config.out
