@@ -19,7 +19,7 @@ from rlsh.env.admission import LIMITS
 from rlsh.env.build import build_tasks
 from rlsh.env.episode import EnvConfig
 from rlsh.env.record import Recorded, as_chat, as_terminal, record_session
-from rlsh.env.traces import trace, write_traces
+from rlsh.env.traces import traces, write_traces
 from rlsh.policy import load_policy, save_policy
 from rlsh.runfolder import RunFolder
 from rlsh.sandbox.base import Sandbox
@@ -103,8 +103,7 @@ def demonstrations(sandbox: Sandbox, count: int, seed: int, env: EnvConfig) -> l
     tasks, _ = build_tasks(
         sandbox, ["demonstrated"], count, seed=-1 - seed, split="train", workers=WORKERS, progress=progress.update
     )
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(lambda task: trace(task, sandbox, env), tasks))
+    return traces(tasks, sandbox, env)
 
 
 def make_base(config: BaseConfig, sandbox: Sandbox, resume: bool = False) -> Path:

@@ -154,7 +154,7 @@ def test_tasks_build_check_show(capsys, tmp_path):
         tmp_path / "j",
     )
     assert code == 0 and "4 admitted" in text
-    assert json.loads((tmp_path / "j").read_text())["never_met"]["accepted"] == 2
+    assert json.loads((tmp_path / "j").read_text())["parts"]["never_met"]["accepted"] == 2
     assert run(capsys, "tasks", "check", out / "held_out.jsonl")[0] == 0
     code, text, _ = run(capsys, "tasks", "show", out / "train.jsonl", "program_typo")
     assert code == 0 and "reference:" in text

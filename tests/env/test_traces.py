@@ -1,17 +1,18 @@
 """Demonstrations, and the file they are stored in."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rlsh import recipe_base
 from rlsh.env.episode import EnvConfig
-from rlsh.env.traces import FINAL, read_traces, trace, write_traces
+from rlsh.env.traces import FINAL, read_traces, trace, traces, write_traces
 from rlsh.env.verify import verify_calls
 from rlsh.tasks.shell import SET_OF, draw
 from rlsh.text.dialect import exec_observation
-from rlsh.types import Message, RlshError, ToolCall
+from rlsh.types import Message, RlshError, ToolCall, exec_call
 
 ENV = EnvConfig()
 
@@ -21,14 +22,14 @@ def demonstrated(sandbox):
     """What `recipe_base.demonstrations` makes, and the tasks it makes it of."""
     tasks = []
 
-    def noting(task, sandbox, env):
-        tasks.append(task)
-        return trace(task, sandbox, env)
+    def noting(made, sandbox, env):
+        tasks.extend(made)
+        return traces(made, sandbox, env)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipe_base, "trace", noting)
-        traces = recipe_base.demonstrations(sandbox, 24, 7, ENV)
-    return {t.id: t for t in tasks}, {m[0].content: m for m in traces}
+        patch.setattr(recipe_base, "traces", noting)
+        found = recipe_base.demonstrations(sandbox, 24, 7, ENV)
+    return {t.id: t for t in tasks}, {m[0].content: m for m in found}
 
 
 def test_only_demonstrated_families_are_demonstrated(demonstrated):
@@ -136,3 +137,12 @@ def test_a_malformed_trace_is_named_by_file_and_line(tmp_path, line):
 def test_missing_traces_say_how_to_make_them(tmp_path):
     with pytest.raises(RlshError, match="rlsh tasks traces"):
         read_traces(tmp_path / "none.jsonl")
+
+
+def test_a_demonstration_that_is_not_paid_is_none(sandbox, make_task):
+    task = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"})
+    wrong = replace(task, reference=(exec_call("sort a.txt"),))
+    with pytest.raises(RlshError, match="the demonstration is not paid"):
+        trace(wrong, sandbox, ENV)
+    with pytest.raises(RlshError, match="ended early"):
+        trace(replace(task, reference=task.reference * 5), sandbox, ENV)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # importing these takes time, torch's above all, and most ver
     from rlsh.tasks.task import Task
 
 C = TypeVar("C")
+DEMONSTRATIONS = 3000
 
 
 @contextmanager
@@ -194,17 +195,23 @@ def tasks_stats(arguments: argparse.Namespace) -> None:
 
 
 def tasks_traces(arguments: argparse.Namespace) -> None:
-    from rlsh.env.episode import EnvConfig
-    from rlsh.env.traces import write_traces
+    from rlsh.config import load
+    from rlsh.env.traces import traces, write_traces
     from rlsh.recipe_base import demonstrations
+    from rlsh.rollout.evaluate import EvalConfig
+    from rlsh.tasks.task import read_tasks
+    from rlsh.trainers.progress import Progress
 
     claim(arguments.out)
+    env = load(EvalConfig, None, arguments.overrides).env
     with sandbox(arguments) as s:
-        write_traces(Path(arguments.out), demonstrations(s, arguments.count, arguments.seed, EnvConfig()))
-    print(f"{arguments.count} demonstrations in {arguments.out}")
-
-
-# --- data and training ------------------------------------------------------------------------------------------
+        if arguments.tasks is None:
+            made = demonstrations(s, arguments.count or DEMONSTRATIONS, arguments.seed, env)
+        else:
+            tasks = read_tasks(Path(arguments.tasks))[: arguments.count]
+            made = traces(tasks, s, env, Progress("demonstrations", len(tasks)).update)
+        write_traces(Path(arguments.out), made)
+    print(f"{len(made)} demonstrations in {arguments.out}")
 
 
 def prepare(arguments: argparse.Namespace) -> None:

@@ -97,10 +97,17 @@ def parser() -> argparse.ArgumentParser:
     stats = verb("stats", "count a file's tasks by set and family", tasks)
     stats.add_argument("file")
     json_out(stats)
-    traces = verb("traces", "write demonstrations of the demonstrated families", tasks)
+    traces = verb("traces", "write demonstrations: of a file's tasks, or of the demonstrated drills", tasks)
     traces.add_argument("--out", required=True)
-    traces.add_argument("--count", type=int, default=3000)
-    traces.add_argument("--seed", type=int, default=1)
+    traces.add_argument("--tasks", metavar="FILE", help="a task file, none of whose tasks you evaluate on")
+    traces.add_argument(
+        "--count",
+        type=int,
+        metavar="N",
+        help=f"with --tasks only the first N, else N drills (default {commands.DEMONSTRATIONS})",
+    )
+    traces.add_argument("--seed", type=int, default=1, help="of drills (default 1)")
+    traces.add_argument("overrides", nargs="*", metavar="key=value", help="env.*, e.g. env.dialect=iclaw")
     sandboxed(traces)
 
     data = verbs.add_parser("data", help="prepare text for pretraining").add_subparsers(

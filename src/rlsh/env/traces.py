@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
 
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.record import FINAL
+from rlsh.env.routes import route
 from rlsh.runfolder import write_whole
 from rlsh.sandbox.base import Sandbox
-from rlsh.tasks.shell import Split, draw
 from rlsh.tasks.task import Task
-from rlsh.types import Message, RlshError, Role, ToolCall, exec_call
+from rlsh.types import Message, RlshError, Role, ToolCall
 
 ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
-LOOK, SLIP = 0.3, 0.25  # shares of demonstrations that look around first, that try something wrong first
 
 
 def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:
-    """A demonstration of `task`: perhaps a look, perhaps a wrong try, then the reference, then the end.
+    """A demonstration of `task`, as `route` goes: what is said, what really comes of it, and the end.
 
-    Which detours is drawn from the task's seed. Raises RlshError if the host fails.
+    Raises RlshError if it is not paid, or the host fails.
     """
-    split: Split = task.split
-    draft, _ = draw(task.family, task.seed, split)
-    rng = random.Random(f"trace {task.id}")
-    commands = []
-    if draft.looks and not draft.must_look and rng.random() < LOOK:
-        commands.append(rng.choice(draft.looks))
-    if draft.slips and rng.random() < SLIP:
-        commands.append(rng.choice(draft.slips))
     episode = Episode(task, sandbox, env)
     episode.reset()
     try:
-        for call in [*map(exec_call, commands), *task.reference]:
+        for call in route(task):
             if episode.step(Message("assistant", call=call)) is None:
                 raise RlshError(f"{task.id}: the demonstration ended early ({episode.stop})")
         episode.step(Message("assistant", FINAL))
+        verdict = episode.verdict()
+        if verdict.reward != 1.0:
+            raise RlshError(f"{task.id}: the demonstration is not paid ({', '.join(verdict.reasons)})")
     finally:
         episode.close()
     return episode.messages
+
+
+def traces(
+    tasks: Sequence[Task], sandbox: Sandbox, env: EnvConfig, progress: Callable[[int], None] = lambda done: None
+) -> list[list[Message]]:
+    """A demonstration of each task, in their order. Errors: as `trace`."""
+    found = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, messages in enumerate(pool.map(lambda task: trace(task, sandbox, env), tasks), 1):
+            found.append(messages)
+            progress(done)
+    return found
 
 
 def message_to_json(message: Message) -> dict[str, object]:
