@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -97,6 +98,32 @@ def test_candidate_is_not_root_on_the_host_either(work: LinuxWorkspace) -> None:
     }
     thread.join()
     assert 64_000 <= uid < 65_024
+
+
+@as_root
+def test_candidate_is_in_no_group_of_roots(kind: Kind) -> None:
+    before = os.getgroups()
+    os.setgroups([0, 4, 6])
+    try:
+        groups = "grep Groups: /proc/self/status"
+        control = subprocess.run(groups.split(), capture_output=True, check=True)
+        assert control.stdout.split() == b"Groups: 0 4 6".split()
+        with LinuxSandbox(kind, 1) as sandbox, sandbox.open({}, PATIENT) as work:
+            assert stdout(work, groups).split() == ["Groups:"]
+    finally:
+        os.setgroups(before)
+
+
+def has_capability(number: int) -> bool:
+    (found,) = re.findall(r"CapEff:\s*(\w+)", Path("/proc/self/status").read_text())
+    return bool(int(found, 16) >> number & 1)
+
+
+def test_candidate_goes_first_where_memory_ends(work: LinuxWorkspace) -> None:
+    assert stdout(work, "cat /proc/self/oom_score_adj") == "1000\n"
+    if not has_capability(24):
+        pytest.skip("without CAP_SYS_RESOURCE nothing keeps a candidate from the place of any other process")
+    assert work.exec("echo 0 >/proc/self/oom_score_adj").exit_code == 1
 
 
 @as_root

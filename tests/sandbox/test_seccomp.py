@@ -22,7 +22,16 @@ HEADERS = {
     "x86_64": (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), r"#define __NR_(\w+)\s+(\d+)$"),
     "aarch64": (Path("/usr/include/asm-generic/unistd.h"), r"#define __NR(?:3264)?_(\w+)\s+(\d+)$"),
 }
-ALL = seccomp.REFUSED | seccomp.ABSENT | {"clone": seccomp.CLONE, "socket": seccomp.SOCKET, "ioctl": seccomp.IOCTL}
+ALL = (
+    seccomp.REFUSED
+    | seccomp.ABSENT
+    | {
+        "clone": seccomp.CLONE,
+        "socket": seccomp.SOCKET,
+        "socketpair": seccomp.SOCKETPAIR,
+        "ioctl": seccomp.IOCTL,
+    }
+)
 LADDER = probe()
 sandboxed = pytest.mark.skipif(
     usable(LADDER) not in get_args(Kind) or os.uname().machine != "x86_64", reason=f"for x86_64 namespaces: {LADDER}"
@@ -43,6 +52,9 @@ found = {{name: errno_of(number, *[attach] * (name == "ptrace")) for name, numbe
 found["clone into a user namespace"] = errno_of(56, 0x10000000 | 17)
 found["typing into a terminal"] = errno_of(16, 0, 0x5412)
 found["netlink"], found["unix"] = errno_of(41, 16, 3), errno_of(41, 1, 1)
+fds = (ctypes.c_int * 2)()
+found["pair of netlink"] = errno_of(53, 16, 3, 0, ctypes.addressof(fds))
+found["pair of unix"] = errno_of(53, 1, 1, 0, ctypes.addressof(fds))
 found["x32"] = errno_of(0x40000000 + 39)
 print(json.dumps(found))
 """
@@ -50,6 +62,7 @@ REFUSED = (
     dict.fromkeys(seccomp.REFUSED, 1)
     | dict.fromkeys(seccomp.ABSENT, 38)
     | {"clone into a user namespace": 1, "typing into a terminal": 1, "netlink": 97, "unix": 0, "x32": 38}
+    | {"pair of netlink": 97, "pair of unix": 0}
 )
 
 
@@ -91,4 +104,4 @@ def test_without_the_filter_much_of_it_is_not(kind: Kind, monkeypatch: pytest.Mo
     monkeypatch.setattr(linux, "filter_program", lambda machine: allow)
     found = asked(kind)
     assert len([name for name in REFUSED if found[name] != REFUSED[name]]) > 25
-    assert found["netlink"] == 0 and found["memfd_create"] != 1
+    assert found["netlink"] == 0 and found["pair of netlink"] == 95 and found["memfd_create"] != 1

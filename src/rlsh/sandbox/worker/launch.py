@@ -127,10 +127,14 @@ def hung_up(fd: int) -> bool:
     return bool(poller.poll(0))
 
 
-def prepare(streams: Streams) -> None:
-    """What every forked child does first: its descriptors, default signals, first in line for the OOM killer."""
-    with open("/proc/self/oom_score_adj", "w") as file:
+def offer_to_oom_killer(process: int | str) -> None:
+    """First in line; where this is root of the host, the process cannot take it back."""
+    with open(f"/proc/{process}/oom_score_adj", "w") as file:
         file.write("1000")
+
+
+def prepare(streams: Streams) -> None:
+    """What every forked child does first: its descriptors, default signals."""
     numbers = (os.open(os.devnull, os.O_RDONLY), streams.out, streams.err, streams.status, streams.hold)
     for number, fd in enumerate(numbers):
         os.dup2(fd, number)
@@ -186,13 +190,13 @@ class Cold:
     def become_bwrap(self, limits: dict[str, Any], script: bytes, streams: Streams, *inherited: int) -> NoReturn:
         """The forked child: limits, then the uid, then bwrap."""
         try:
+            offer_to_oom_killer("self")
             prepare(streams)
             for fd in inherited:
                 os.set_inheritable(fd, True)
             for name, soft, hard in rlimits(limits, self.own_processes):
                 resource.setrlimit(name, (soft, hard))
             if self.place.uid != 0:
-                os.setgroups([])
                 os.setresgid(self.place.uid, self.place.uid, self.place.uid)
                 os.setresuid(self.place.uid, self.place.uid, self.place.uid)
             argv = ["bwrap", "--args", str(inherited[0]), "--", "sh", "-c", INIT, "sh"]
@@ -264,6 +268,7 @@ class Warm:
             ):
                 with open(f"/proc/{pid}/{name}", "w") as file:
                     file.write(content)
+            offer_to_oom_killer(pid)
             os.write(go_w, b"g")
             return pid
         finally:

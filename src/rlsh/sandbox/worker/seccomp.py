@@ -45,7 +45,7 @@ ABSENT = {  # refused as if the kernel were older, so that callers fall back to 
     "clone3": (435, 435),  # its flags lie in memory, where a filter cannot look
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
 }  # fmt: skip
-CLONE, SOCKET, IOCTL = (56, 220), (41, 198), (16, 29)
+CLONE, SOCKET, SOCKETPAIR, IOCTL = (56, 220), (41, 198), (53, 199), (16, 29)
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6; AF_NETLINK, AF_PACKET, AF_ALG and the rest are not needed
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # typing into somebody's terminal
 
@@ -83,6 +83,7 @@ def filter_program(machine: str) -> bytes:
     request = (LOAD, 0, 0, ARGUMENTS + 8)
     when(IOCTL[column], [request, (JUMP_EQUAL, 1, 0, TIOCSTI), (JUMP_EQUAL, 0, 1, TIOCLINUX), refused, allow])
     family = [flags, *((JUMP_EQUAL, len(FAMILIES) - i, 0, value) for i, value in enumerate(FAMILIES))]
-    when(SOCKET[column], [*family, (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT), allow])
+    for call in (SOCKET, SOCKETPAIR):  # the second too loads the module of a family that it then has no pair for
+        when(call[column], [*family, (RETURN, 0, 0, ERRNO | errno.EAFNOSUPPORT), allow])
     out.append(allow)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in out)

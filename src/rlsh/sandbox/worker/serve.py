@@ -94,6 +94,8 @@ class Worker:
         if same_mounts_as(parent):
             raise HostFault("it must have a mount namespace of its own: start it through unshare")
         uid = candidate_uid()
+        if uid != 0:
+            os.setgroups([])  # a forked candidate has ours, and its user namespace cannot give them up
         self.open: dict[int, Workspace] = {}
         self.count = 0
         # A dead bwrap's orphans become our children: see reap_all.
