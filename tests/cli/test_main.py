@@ -101,7 +101,7 @@ def test_missing_task_file_says_how_to_make_one(capsys, tmp_path):
 
 
 def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
-    def none(workers=None, kind=None):
+    def none(**options):
         raise SandboxError("unshare: refused; way out: a container")
 
     monkeypatch.setattr("rlsh.sandbox.probe.open_sandbox", none)

@@ -176,7 +176,7 @@ def test_run_command_asks_for_every_wall(name: str) -> None:
     limits = Limits(
         cpu_s=3, tree_memory_mb=512, workspace_mb=8, processes=32, open_files=64, file_mb=4, inodes=512
     )  # fmt: skip
-    argv = run_command(Path("/usr/bin", name), "rlsh-1-ab", "some/image", limits)
+    argv = run_command(Path("/usr/bin", name), "rlsh-1-ab", "some/image", limits, [])
     wanted = """
         --detach --rm --read-only --no-healthcheck --name=rlsh-1-ab --network=none --ipc=private --hostname=sandbox
         --user=65534:65534 --cap-drop=ALL --security-opt=no-new-privileges --shm-size=8m --pids-limit=35 --memory=536m
@@ -202,7 +202,7 @@ def test_exec_commands_run_as_the_candidates_user() -> None:
     argv = exec_command(Path("/bin/podman"), "box", "script", "x", stdin=True, workdir="/")
     shell = ["box", "bash", "--norc", "--noprofile", "-c", "script", "bash", "x"]
     assert argv == ["/bin/podman", "exec", "--interactive", "--user=1000:1000", "--workdir=/", *shell]
-    argv = candidate_command(Path("/bin/podman"), "box", "id; -1", Limits(memory_mb=256))
+    argv = candidate_command(Path("/bin/podman"), "box", "id; -1", Limits(memory_mb=256), "/bin")
     assert argv[:4] == ["/bin/podman", "exec", "--user=1000:1000", "--workdir=/work"]  # and no standard input
     assert argv[4:13] == [*shell[:5], container.COMMAND, "bash", "262144", "id; -1"]
 

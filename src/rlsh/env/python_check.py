@@ -18,7 +18,7 @@ from rlsh.types import Entry, RlshError, Tree, Verdict
 
 Returns = Literal["value", "arguments"]
 
-PYTHON = "/usr/bin/python3"  # the sandbox's
+PYTHON = "python3"  # of the sandbox, whose PATH holds nothing that a candidate can write
 DRIVER = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("values.py", "runner.py"))
 MAX_CASES = 100
 LINE_BYTES = 1 << 17  # of one answer; with MAX_CASES below what stops a sandbox's stream
