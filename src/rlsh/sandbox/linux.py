@@ -180,6 +180,11 @@ class Worker:
             self.socket.close()
 
 
+def tree_of(rows: Any) -> Tree:
+    """What `tree.WorkTree.export` found."""
+    return {path: Entry(base64.b64decode(content), mode, kind) for path, kind, mode, content in rows}
+
+
 class LinuxWorkspace(Closing):
     """A tree in one worker's private tmpfs. It lives until `close`, or as long as its worker."""
 
@@ -206,7 +211,7 @@ class LinuxWorkspace(Closing):
 
     def export(self) -> Tree:
         """Files, directories and links, by path. Errors: WorkspaceError where they exceed the budget."""
-        return {path: Entry(base64.b64decode(content), mode, kind) for path, kind, mode, content in self._ask("export")}
+        return tree_of(self._ask("export"))
 
     def close(self) -> None:
         if self._open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from rlsh.sandbox.base import Backend, Limits, Sandbox, SandboxError
 from rlsh.sandbox.linux import LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
-from rlsh.sandbox.view import offered
+from rlsh.sandbox.view import OLDEST_PYTHON, offered
 
 if TYPE_CHECKING:
     from rlsh.sandbox.container import ContainerSandbox
@@ -28,7 +29,7 @@ for node in null zero urandom; do [ -c /dev/$node ] && [ -w /dev/$node ] || echo
 unshare --user true 2>/dev/null && echo "made a user namespace"
 echo done >out && cat out
 """
-PYTHON = """python3 -I -S -c 'import os, sys; print(os.path.realpath(sys.executable), sys.version.split()[0])'"""
+PYTHON = """python3 -I -S -c 'import os, sys; print(sys.version.split()[0], os.path.realpath(sys.executable))'"""
 SELF_TEST_OUTPUT = "uid 1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\ndone\n"
 
 
@@ -152,8 +153,17 @@ def probe_run(kind: Backend, tools: Sequence[Path]) -> Rung:
     seen = result.stdout.decode(errors="replace")
     if seen != SELF_TEST_OUTPUT:
         return Rung(kind, False, f"expected {SELF_TEST_OUTPUT!r}, saw {seen!r}", CONTAINER)
-    which = python.stdout.decode(errors="replace").strip() or "there is none, and Python tasks will fail"
-    return Rung(kind, True, f"uid 1000, no capabilities, seccomp, no network, read-only system; python3: {which}")
+    verdict = "uid 1000, no capabilities, seccomp, no network, read-only system; "
+    return Rung(kind, True, verdict + describe_python(python.stdout.decode(errors="replace")))
+
+
+def describe_python(printed: str) -> str:
+    """What `PYTHON` printed in a sandbox, for people: what candidates' `python3` is."""
+    version, _, place = printed.strip().partition(" ")
+    if not place:
+        return "no python3: Python tasks will fail"
+    old = tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST_PYTHON
+    return f"python3 is {version}, {place}" + (": too old for Python tasks" if old else "")
 
 
 def open_sandbox(
