@@ -7,9 +7,10 @@ import pytest
 from rlsh.env.build import build_tasks, record
 from rlsh.sandbox.base import Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
+from rlsh.tasks.checks import Check, Compare, ShellCheck
 from rlsh.tasks.families import FAMILIES
-from rlsh.tasks.task import Hidden, Task
-from rlsh.types import Entry, ToolCall
+from rlsh.tasks.task import Task
+from rlsh.types import Entry, ToolCall, Tree, exec_call
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +34,29 @@ def family_tasks(sandbox: Sandbox) -> Mapping[str, Task]:
 
 
 @pytest.fixture(scope="session")
-def make_task(sandbox: Sandbox) -> Callable[..., Task]:
+def recorded_task(sandbox: Sandbox) -> Callable[..., Task]:
+    """A task from the texts of its files, its checks and the calls of its reference, recorded by running them."""
+
+    def make(files: Mapping[str, str], checks: tuple[Check, ...], *reference: ToolCall, **others: str) -> Task:
+        fields = {"family": "numeric_sort", "set": "reward_only", "broken": "false", **others}
+        drawn = Task(
+            id="",
+            split="train",
+            seed=0,
+            instruction="Sort a.txt by number.",
+            error="",
+            files=tree_of(files),
+            checks=checks,
+            reference=reference,
+            **fields,  # type: ignore[arg-type]
+        )
+        return record(drawn, sandbox)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_task(recorded_task: Callable[..., Task]) -> Callable[..., Task]:
     """A task from a reference command and the texts of its files."""
 
     def make(
@@ -41,28 +64,13 @@ def make_task(sandbox: Sandbox) -> Callable[..., Task]:
         visible: Mapping[str, str],
         hidden: Mapping[str, str],
         *,
-        broken: str = "false",
-        checks: tuple[str, ...] = ("stdout", "tree"),
-        family: str = "numeric_sort",
-        set: str = "reward_only",
+        compare: tuple[Compare, ...] = ("stdout", "tree"),
+        **others: str,
     ) -> Task:
-        def tree(files: Mapping[str, str]) -> dict[str, Entry]:
-            return {name: Entry(content.encode()) for name, content in files.items()}
-
-        drawn = Task(
-            id="",
-            family=family,
-            set=set,  # type: ignore[arg-type]
-            split="train",
-            seed=0,
-            instruction="Sort a.txt by number.",
-            broken=broken,
-            error="",
-            files=tree(visible),
-            checks=checks,  # type: ignore[arg-type]
-            hidden=Hidden(tree(hidden), b"", 0, {}),
-            reference=(ToolCall("exec", {"command": reference}),),
-        )
-        return record(drawn, sandbox)
+        return recorded_task(visible, (ShellCheck(tree_of(hidden), compare),), exec_call(reference), **others)
 
     return make
+
+
+def tree_of(files: Mapping[str, str]) -> Tree:
+    return {name: Entry(content.encode()) for name, content in files.items()}

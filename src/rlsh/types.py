@@ -44,6 +44,10 @@ class ToolCall:
     arguments: Mapping[str, str]
 
 
+def exec_call(command: str) -> ToolCall:
+    return ToolCall("exec", {"command": command})
+
+
 @dataclass(frozen=True)
 class BadCall:
     """A call that could not be parsed; `reason` becomes the observation, so the policy can read it."""
@@ -90,4 +94,5 @@ class Trajectory:
     stop: StopReason
     turns: int = 0
     seconds: float = 0.0
+    retried: bool = False  # the host failed at a first try, of which nothing is kept
     extra: dict[str, object] = field(default_factory=dict)

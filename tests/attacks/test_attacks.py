@@ -157,7 +157,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_tasks_that_pay_for_an_attack_are_found(sandbox: Sandbox, make_task: Callable[..., Task]) -> None:
     sound = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "8\n70\n6\n"})
     same = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "10\n9\n"})
-    quiet = make_task("true # quietly", {"a.txt": "10\n"}, {"a.txt": "8\n"}, checks=("stdout",))
+    quiet = make_task("true # quietly", {"a.txt": "10\n"}, {"a.txt": "8\n"}, compare=("stdout",))
     done: list[int] = []
     fallen = run_tasks([sound, same, quiet], ATTACKS, sandbox, done.append)
     assert done == [1, 2, 3]

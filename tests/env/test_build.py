@@ -54,7 +54,7 @@ def test_different_seeds_draw_different_tasks():
 def test_no_word_of_a_held_out_task_occurs_in_a_train_task():
     found = {}
     for split in ("train", "held_out"):
-        found[split] = {w for task in drawn(split) for tree in (task.files, task.hidden.files) for w in words(tree)}
+        found[split] = {w for task in drawn(split) for tree in (task.files, task.checks[0].files) for w in words(tree)}
         assert len(found[split]) > 200
         assert {pool_of(w) for w in found[split]} == {split}
     assert not found["train"] & found["held_out"]
@@ -62,17 +62,17 @@ def test_no_word_of_a_held_out_task_occurs_in_a_train_task():
 
 def test_hidden_fixtures_have_the_same_names_to_act_on_and_other_contents():
     for task in drawn("train", range(10)):
-        assert task.files != task.hidden.files or task.family == "bare_glob", task.family
+        assert task.files != task.checks[0].files or task.family == "bare_glob", task.family
         named = {w for w in re.split(r"[\s'\"<>;]+", task.reference[-1].arguments["command"]) if w}
         for path in named & task.files.keys():
-            assert path in task.hidden.files
+            assert path in task.checks[0].files
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_every_family_gives_an_admitted_task(family_tasks, family):
     task = family_tasks[family]
     assert task.id == f"{family}-{task.content_hash}"
-    assert task.hidden.exit_code == 0
+    assert task.checks[0].exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_every_family_gives_an_admitted_task(family_tasks, family):
         ({"reference": "cat /dev/null"}, "empty action passes"),
         ({"reference": "wc -l < a.txt"}, "visible output passes"),
         ({"reference": "sort -n a.txt"}, None),
-        ({"reference": "sort -n -o a.txt a.txt", "checks": ("tree",)}, None),
+        ({"reference": "sort -n -o a.txt a.txt", "compare": ("tree",)}, None),
     ],
 )
 def test_admission_turns_planted_faults_away(sandbox, make_task, monkeypatch, change, reason):

@@ -9,20 +9,13 @@ import pytest
 
 from rlsh.env import python_check
 from rlsh.env.python_check import (
-    COMMAND_BYTES,
-    LINE_BYTES,
-    MAX_CASES,
     SOURCE_BYTES,
-    Case,
-    PythonCheck,
-    Raised,
-    check_from_json,
-    check_to_json,
     record_expected,
     run_python_check,
 )
-from rlsh.env.values import same
 from rlsh.sandbox.base import Limits, SandboxError
+from rlsh.tasks.checks import INPUT_BYTES, LINE_BYTES, MAX_CASES, Case, PythonCheck, Raised, check_from_json
+from rlsh.tasks.values import same
 from rlsh.types import Entry, RlshError, Verdict
 
 LIMITS = Limits(wall_s=20.0, cpu_s=15)
@@ -451,7 +444,7 @@ def f():
 
 
 def test_inputs_may_be_as_large_as_a_command(sandbox):
-    size = COMMAND_BYTES - 15_000
+    size = INPUT_BYTES - 1_000
     assert passes(sandbox, "def f(x):\n    return len(x)\n", *[Case(("'" * (size // 12),), expected=size // 12)] * 2)
     with pytest.raises(ValueError, match="inputs do not fit"):
         PythonCheck("f.py", "f", (Case(("a" * 50_000,)),) * 3)
@@ -566,7 +559,7 @@ def test_a_reference_without_an_answer_is_an_error(sandbox, source):
 def test_a_check_survives_json():
     cases = tuple(Case((value,), {"key": value}, value) for value in VALUES)
     check = PythonCheck("a/f.py", "f", (*cases, Case((), expected=Raised("KeyError"))), 1e-6, "arguments")
-    got = check_from_json(json.loads(json.dumps(check_to_json(check), allow_nan=False)))
+    got = check_from_json(json.loads(json.dumps(check.to_json(), allow_nan=False)))
     assert (got.file, got.function, got.tolerance, got.returns) == ("a/f.py", "f", 1e-6, "arguments")
     assert got.cases[-1] == check.cases[-1] and len(got.cases) == len(check.cases)
     for a, b in zip(check.cases[:-1], got.cases[:-1], strict=True):
@@ -574,10 +567,10 @@ def test_a_check_survives_json():
 
 
 def changed(**fields):
-    return {**check_to_json(CHECK), **fields}
+    return {**CHECK.to_json(), **fields}
 
 
-CASE = check_to_json(CHECK)["cases"][0]
+CASE = CHECK.to_json()["cases"][0]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from rlsh import recipe_base
 from rlsh.env.build import draw
 from rlsh.env.episode import EnvConfig
 from rlsh.env.traces import FINAL, read_traces, trace, write_traces
-from rlsh.env.verify import verify
+from rlsh.env.verify import verify_calls
 from rlsh.tasks.families import SET_OF
 from rlsh.text.dialect import exec_observation
-from rlsh.types import Message, RlshError, StopReason, ToolCall
+from rlsh.types import Message, RlshError, ToolCall
 
 ENV = EnvConfig()
 
@@ -54,7 +54,8 @@ def test_each_ends_with_the_reference_then_done_and_earns_the_reward(demonstrate
         assert messages[-1] == Message("assistant", FINAL)
         assert messages[-3] == Message("assistant", call=task.reference[-1])
         assert messages[-2].content.endswith("[exit 0]")
-        assert verify(task, messages, StopReason.FINAL, sandbox, ENV.limits).reward == 1.0
+        calls = [message.call for message in messages if message.call is not None]
+        assert verify_calls(task, calls, sandbox, ENV.limits).reward == 1.0
 
 
 def test_observations_are_what_really_happens(demonstrated, sandbox):

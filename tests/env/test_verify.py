@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rlsh.env.build import literal_answer
-from rlsh.env.verify import final_command, read_tree, verify, verify_command, verify_workspace
+from rlsh.env.verify import Answer, answer_in, read_tree, verify, verify_calls, verify_command, verify_workspace
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import Entry, Message, RlshError, StopReason, ToolCall, Verdict
+from rlsh.types import Entry, RlshError, StopReason, ToolCall, Verdict, exec_call
 
 LIMITS = Limits(wall_s=1.0)
 VISIBLE, HIDDEN = {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n4\n"}
@@ -23,17 +23,16 @@ def task(make_task):
 
 @pytest.fixture(scope="module")
 def tree_task(make_task):
-    return make_task("sort -n -o a.txt a.txt", VISIBLE, HIDDEN, checks=("tree",))
+    return make_task("sort -n -o a.txt a.txt", VISIBLE, HIDDEN, compare=("tree",))
 
 
 @pytest.fixture(scope="module")
 def stdout_task(make_task):
-    return make_task("sort -n a.txt", VISIBLE, HIDDEN, checks=("stdout",))
+    return make_task("sort -n a.txt", VISIBLE, HIDDEN, compare=("stdout",))
 
 
-def said(*commands, final="done"):
-    calls = [Message("assistant", call=ToolCall("exec", {"command": c})) for c in commands]
-    return [Message("user", "?"), *calls, Message("assistant", final)]
+def ran(*commands):
+    return [exec_call(command) for command in commands]
 
 
 class Failing:
@@ -196,30 +195,30 @@ def test_a_killed_worker_is_infra(sandbox, task):
 
 
 def test_the_answer_is_the_last_command_verbatim(sandbox, task):
-    assert final_command(said("sort -n a.txt", "sort a.txt")) == "sort a.txt"
-    assert final_command(said()) is None
-    edit = Message("assistant", call=ToolCall("edit", {"file_path": "a.txt", "edit_content": ""}))
-    assert final_command([*said("ls"), edit]) == "ls"
-
-    def reward(*commands):
-        return verify(task, said(*commands), StopReason.FINAL, sandbox, LIMITS).reward
-
-    assert reward("sort a.txt", "sort -n a.txt") == 1.0
-    assert reward("sort -n a.txt", "sort a.txt") == 0.0
+    edit = ToolCall("edit", {"file_path": "a.txt", "edit_content": ""})
+    assert answer_in(None, task, ran("sort -n a.txt", "sort a.txt")) == Answer("sort a.txt")
+    assert answer_in(None, task, []) == Answer(None)
+    assert answer_in(None, task, [*ran("ls"), edit]) == Answer("ls")
+    assert verify_calls(task, ran("sort a.txt", "sort -n a.txt"), sandbox, LIMITS).reward == 1.0
+    assert verify_calls(task, ran("sort -n a.txt", "sort a.txt"), sandbox, LIMITS).reward == 0.0
 
 
 def test_nothing_said_or_not_finished_is_zero_with_a_reason(sandbox, task):
-    assert verify(task, said(), StopReason.FINAL, sandbox, LIMITS).reasons == ("no command was run",)
+    assert verify(task, StopReason.FINAL, Answer(None), sandbox, LIMITS).reasons == ("no command was run",)
+    answer = Answer("sort -n a.txt")
+    assert verify(task, StopReason.FINAL, answer, sandbox, LIMITS).reward == 1.0
     for stop in (StopReason.TURNS, StopReason.TOKENS):
-        verdict = verify(task, said("sort -n a.txt"), stop, sandbox, LIMITS)
+        verdict = verify(task, stop, answer, sandbox, LIMITS)
         assert verdict.reward == 0.0 and not verdict.infra
         assert verdict.reasons == (f"no final message: the {stop.value} budget was spent",)
-    assert verify(task, said("sort -n a.txt"), StopReason.INFRA, sandbox, LIMITS).infra
+    assert verify(task, StopReason.INFRA, answer, sandbox, LIMITS).infra
 
 
 def test_an_exit_code_alone_is_never_a_pass(task):
     with pytest.raises(ValueError, match="checks and reference must not be empty"):
         replace(task, checks=())
+    with pytest.raises(ValueError, match="compare must not be empty"):
+        replace(task.checks[0], compare=())
 
 
 def test_a_literal_answer_prints_any_bytes(sandbox):
@@ -234,7 +233,7 @@ def test_a_workspace_is_compared_with_what_the_reference_makes_of_the_visible_fi
 
     assert verdict({"a.txt": Entry(b"9\n10\n")}).reward == 1.0
     assert verdict(tree_task.files).reasons == ("tree differs at a.txt",)
-    assert verdict(tree_task.hidden.tree).reward == 0.0  # it is the visible files that somebody worked on
+    assert verdict(tree_task.checks[0].tree).reward == 0.0  # it is the visible files that somebody worked on
     assert verdict({"a.txt": Entry(b"9\n10\n"), ".bashrc": Entry(b"")}).flags == ("planted file: .bashrc",)
     assert verify_workspace(tree_task, {}, Failing(sandbox, "open"), LIMITS).infra
     with pytest.raises(RlshError, match="give the command"):

@@ -49,6 +49,7 @@ def metrics(step: int) -> Json:
         "prompt_tokens": 300.0,
         "truncated": 0.125,
         "infra": 1,
+        "retried": 2,
         "flags": 0,
         "by_set": {"demonstrated": 0.02 * step, "reward_only": 0.005 * step},
         "seconds": {"decode": 6.0, "tools": 1.0, "reference": 1.0, "update": 1.5, "total": 10.0},

@@ -91,6 +91,8 @@ def test_every_section_is_there(full: Path) -> None:
         "beta = 0.04",
         '"best_step": 40',
         "14,000",  # tokens: 40 steps of 7 episodes of 50, the eighth lost to the host
+        "played again80",  # of 40 steps two, and one lost
+        "host failures40",
         "7 min",  # 40 steps of 10 s
     ):
         assert phrase in page.text, phrase

@@ -16,6 +16,7 @@ from rlsh.env.episode import EnvConfig
 from rlsh.models import Decoder, ModelConfig
 from rlsh.rollout import PhaseClock, RolloutConfig, collect
 from rlsh.rollout.collect import row_key
+from rlsh.sandbox.base import SandboxError
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.text.chat import encode, encode_message
 from rlsh.text.tokenizer import Tokenizer
@@ -110,10 +111,10 @@ def play(tokenizer, tasks, sandbox, monkeypatch):
 
 
 class Watched:
-    """A sandbox that remembers its workspaces and may be slow or deadly."""
+    """A sandbox that remembers its workspaces and may be slow, or kill its worker at the command `poison`."""
 
-    def __init__(self, inner, delay=0.0):
-        self.inner, self.delay, self.opened = inner, delay, []
+    def __init__(self, inner, delay=0.0, deaths=9):
+        self.inner, self.delay, self.deaths, self.opened = inner, delay, deaths, []
 
     def open(self, files, limits):
         time.sleep(self.delay)
@@ -121,7 +122,8 @@ class Watched:
         run = workspace.exec
 
         def exec(command):
-            if command == "poison":
+            if command == "poison" and self.deaths > 0:
+                self.deaths -= 1
                 os.kill(workspace._worker.process.pid, signal.SIGKILL)
             return run(command)
 
@@ -263,13 +265,58 @@ def test_a_dead_worker_masks_its_row_alone(play, overlap):
         return ["ls", "poison"] if s == 2 else GOOD
 
     try:
-        done = play(script, group=4, count=1, into=Watched(own), overlap=overlap)
+        watched = Watched(own)
+        done = play(script, group=4, count=1, into=watched, overlap=overlap)
     finally:
         own.close()
-    assert [t.verdict.infra for t in done] == [False, False, True, False]
+    assert [t.verdict.infra for t in done] == [t.retried for t in done] == [False, False, True, False]
     assert [t.verdict.reward for t in done] == [1, 1, 0, 1]
     assert done[2].stop is StopReason.INFRA
+    assert watched.deaths == 7  # two of nine: it is not tried for ever
     assert len(done[2].ids) == len(done[2].mask) and sum(done[2].mask) > 0
+
+
+@MODES
+@pytest.mark.parametrize("slots", [128, 3])  # 3: no slot is free but the one that the dead episode leaves
+def test_an_episode_whose_sandbox_died_once_is_played_again_as_if_nothing_had_happened(play, overlap, slots):
+    own = open_sandbox(6)  # a worker each
+
+    def script(n, s):
+        return ["ls", "poison", *GOOD] if (n, s) == (1, 2) else GOOD
+
+    def played(deaths):
+        seen = []
+        into = Watched(own, deaths=deaths)
+        done = play(script, group=3, into=into, overlap=overlap, slots=slots, progress=seen.append)
+        assert seen == [1, 2, 3, 4, 5, 6]  # an episode is counted once
+        assert into.deaths == 0 and not [w for w in into.opened if w._open]
+        return done
+
+    try:
+        disturbed, calm = played(1), played(0)
+    finally:
+        own.close()
+    assert [t.retried for t in disturbed] == [False] * 5 + [True]
+    assert not any(t.retried for t in calm)
+    for a, b in zip(disturbed, calm, strict=True):
+        assert (a.task_id, a.sample, a.ids, a.mask, a.messages) == (b.task_id, b.sample, b.ids, b.mask, b.messages)
+        assert torch.allclose(torch.tensor(a.logps), torch.tensor(b.logps), atol=1e-4)
+        assert a.verdict.reward == b.verdict.reward == 1.0 and a.turns == b.turns
+
+
+def test_an_episode_whose_verdict_failed_twice_is_not_played_again(play, tasks, sandbox):
+    opened = []
+
+    class Unverifying:
+        def open(self, files, limits):
+            opened.append(files == tasks[0].files)
+            if not opened[-1]:
+                raise SandboxError("no room on this host")
+            return sandbox.open(files, limits)
+
+    (t,) = play(lambda n, s: GOOD, group=1, count=1, into=Unverifying())
+    assert (t.stop, t.verdict.infra, t.retried) == (StopReason.FINAL, True, False)
+    assert opened == [True, False, False]
 
 
 @MODES

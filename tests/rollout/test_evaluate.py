@@ -9,7 +9,8 @@ from rlsh.env.episode import EnvConfig
 from rlsh.rollout import RolloutConfig
 from rlsh.rollout.evaluate import Scores, evaluate, table
 from rlsh.stats import cluster_bootstrap
-from rlsh.tasks.task import Hidden, Task, with_id
+from rlsh.tasks.checks import WorkspaceCheck
+from rlsh.tasks.task import Task, with_id
 from rlsh.types import RlshError, StopReason, ToolCall, Trajectory, Verdict
 
 Outcome = namedtuple("Outcome", "greedy sampled")  # one character an episode: 1, 0 or ! for a host fault
@@ -21,9 +22,8 @@ PLAN = {
 
 
 def task_of(family, set, number):
-    empty = Hidden({}, b"", 0, {})
     reference = (ToolCall("exec", {"command": "true"}),)
-    return with_id(Task("", family, set, "held_out", number, "", "", "", {}, ("stdout",), empty, reference))
+    return with_id(Task("", family, set, "held_out", number, "", "", "", {}, (WorkspaceCheck(),), reference))
 
 
 def tasks_and_outcomes(plan):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlsh.tasks.task import Hidden, Task, from_json, read_tasks, to_json, with_id, write_tasks
+from rlsh.tasks.checks import Case, PythonCheck, Raised, ShellCheck, WorkspaceCheck
+from rlsh.tasks.task import Task, from_json, read_tasks, to_json, with_id, write_tasks
 from rlsh.types import Entry, RlshError, ToolCall
 
 TASK = with_id(
@@ -21,8 +22,11 @@ TASK = with_id(
         broken="sort a.txt",
         error="10\n9",
         files={"a.txt": Entry(b"10\n9\n")},
-        checks=("stdout", "tree"),
-        hidden=Hidden({"a.txt": Entry(b"3\n20\n")}, b"3\n20\n", 0, {"a.txt": Entry(b"3\n20\n")}),
+        checks=(
+            ShellCheck({"a.txt": Entry(b"3\n20\n")}, stdout=b"3\n20\n", tree={"a.txt": Entry(b"3\n20\n")}),
+            WorkspaceCheck({"a.txt": Entry(b"10\n9\n")}),
+            PythonCheck("f.py", "f", (Case((1,), {"x": (2,)}, {3}), Case((0,), {}, Raised("ValueError")))),
+        ),
         reference=(ToolCall("exec", {"command": "sort -n a.txt"}),),
     )
 )
@@ -33,6 +37,31 @@ BYTES = st.binary(max_size=8) | TEXT.map(str.encode)
 PATHS = TEXT | st.just(b"\xff.txt".decode(errors="surrogateescape"))
 TREES = st.dictionaries(
     PATHS, st.builds(Entry, BYTES, st.integers(0, 0o7777), st.sampled_from(["file", "dir", "link"])), max_size=4
+)
+COMPARED = st.sampled_from([("stdout",), ("tree",), ("stdout", "tree")])
+SHELL = st.sampled_from([("", ""), ("fix.sh", "bash fix.sh 3")]).flatmap(
+    lambda how: st.builds(
+        ShellCheck, TREES, COMPARED, st.just(how[0]), st.just(how[1]), BYTES, st.integers(0, 255), TREES
+    )
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | BYTES,
+    lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple),
+    max_leaves=5,
+)
+CASES = st.builds(
+    Case,
+    st.lists(VALUES, max_size=3).map(tuple),
+    st.dictionaries(st.text("abc", min_size=1), VALUES, max_size=2),
+    VALUES | st.builds(Raised, st.sampled_from(["KeyError", "ValueError"])),
+)
+PYTHON = st.builds(
+    PythonCheck,
+    st.sampled_from(["f.py", "a/b.py"]),
+    st.sampled_from(["f", "main"]),
+    st.lists(CASES, min_size=1, max_size=3).map(tuple),
+    st.sampled_from([None, 1e-6]),
+    st.sampled_from(["value", "arguments"]),
 )
 TASKS = st.builds(
     Task,
@@ -45,8 +74,7 @@ TASKS = st.builds(
     broken=TEXT,
     error=TEXT,
     files=TREES,
-    checks=st.sampled_from([("stdout",), ("tree",), ("stdout", "tree")]),
-    hidden=st.builds(Hidden, TREES, BYTES, st.integers(0, 255), TREES),
+    checks=st.lists(SHELL | st.builds(WorkspaceCheck, TREES) | PYTHON, min_size=1, max_size=3).map(tuple),
     reference=st.lists(st.builds(ToolCall, TEXT, st.dictionaries(TEXT, TEXT, max_size=3)), min_size=1, max_size=2).map(
         tuple
     ),
@@ -78,27 +106,40 @@ def test_a_file_that_says_line_separator_unescaped_reads(tmp_path):
 
 
 def test_the_id_names_the_specification_and_not_what_was_recorded():
-    hidden = replace(TASK.hidden, stdout=b"other", exit_code=1, tree={})
-    assert replace(TASK, error="other", hidden=hidden).content_hash == TASK.content_hash
-    others = {
-        "seed": 8,
-        "instruction": "x",
-        "broken": "x",
-        "family": "x",
-        "set": "never_met",
-        "split": "held_out",
-        "files": {"a.txt": Entry(b"10\n9\n", 0o755)},
-        "checks": ("tree",),
-        "hidden": replace(TASK.hidden, files={}),
-        "reference": (ToolCall("exec", {"command": "sort"}),),
-        "source": "x",
-        "licence": "x",
-    }
-    assert len({replace(TASK, **{k: v}).content_hash for k, v in others.items()} | {TASK.content_hash}) == 13
+    shell, workspace, python = TASK.checks
+    recorded = (
+        replace(shell, stdout=b"other", exit_code=1, tree={}),
+        replace(workspace, tree={}),
+        replace(python, cases=tuple(replace(case, expected=None) for case in python.cases)),
+    )
+    assert replace(TASK, error="other", checks=recorded).content_hash == TASK.content_hash
+    others = [
+        {"seed": 8},
+        {"instruction": "x"},
+        {"broken": "x"},
+        {"family": "x"},
+        {"set": "never_met"},
+        {"split": "held_out"},
+        {"files": {"a.txt": Entry(b"10\n9\n", 0o755)}},
+        {"checks": TASK.checks[1:]},
+        {"checks": (replace(shell, compare=("tree",)), workspace, python)},
+        {"checks": (replace(shell, files={}), workspace, python)},
+        {"checks": (replace(shell, script="a.sh", run="sh a.sh"), workspace, python)},
+        {"checks": (shell, workspace, replace(python, cases=python.cases[:1]))},
+        {"checks": (shell, workspace, replace(python, tolerance=1e-9))},
+        {"reference": (ToolCall("exec", {"command": "sort"}),)},
+        {"source": "x"},
+        {"licence": "x"},
+    ]
+    hashes = {replace(TASK, **change).content_hash for change in others} | {TASK.content_hash}
+    assert len(hashes) == len(others) + 1
 
 
 def test_the_prompt_is_wish_try_and_error():
     assert TASK.prompt == "Sort a.txt by number.\n$ sort a.txt\n10\n9"
+
+
+SHELL_JSON = to_json(TASK)["checks"][0]
 
 
 def changed(**values):
@@ -113,10 +154,17 @@ def changed(**values):
         ("3", "a task is a JSON object, not 3"),
         ('"schema"', "a task is a JSON object, not"),
         ("[" * 100_000, "recursion"),
-        (changed(schema=2), "schema = 2; this version reads schema 1"),
+        (changed(schema=1), "schema = 1; this version reads schema 2"),
         (changed(set="met"), "set = 'met' is none of demonstrated, reward_only, never_met"),
         (changed(split="test"), "split = 'test' is none of train, held_out"),
-        (changed(checks=["exit"]), "checks = 'exit' is none of stdout, tree"),
+        (changed(checks=["exit"]), "'exit' is no check: it has no kind"),
+        (changed(checks=[{"kind": "exit"}]), "kind = 'exit' is none of shell, workspace, python"),
+        (changed(checks=[{**SHELL_JSON, "compare": ["exit"]}]), "compare = 'exit' is none of stdout, tree"),
+        (changed(checks=[{**SHELL_JSON, "compare": []}]), "compare must not be empty"),
+        (changed(checks=[{**SHELL_JSON, "run": "sh x"}]), "script and run belong together"),
+        (changed(checks=[{"kind": "shell"}]), "is not an object with the keys files, compare, script"),
+        (changed(checks=[{**SHELL_JSON, "more": 1}]), "is not an object with the keys files, compare, script"),
+        (changed(checks=[{**SHELL_JSON, "exit_code": "0"}]), "exit_code = '0' is of a wrong type"),
         (changed(checks=[]), "checks and reference must not be empty"),
         (changed(reference=[]), "checks and reference must not be empty"),
         (changed(seed="x"), "invalid literal for int"),
@@ -126,7 +174,7 @@ def changed(**values):
         (changed(files={"a": {"kind": "file", "mode": 0}}), "key 'base64' is missing"),
         (changed(files={"a": {"kind": "file", "mode": 0, "base64": "?"}}), "base64"),
         (changed(broken="sort b.txt"), f"id '{TASK.id}' does not match the content, whose id is 'numeric_sort-"),
-        (changed(hidden={**to_json(TASK)["hidden"], "files": {}}), "does not match the content"),
+        (changed(checks=[{**SHELL_JSON, "files": {}}]), "does not match the content"),
         (changed(id="x"), f"id 'x' does not match the content, whose id is '{TASK.id}'"),
     ],
 )

@@ -6,7 +6,8 @@ from collections import Counter
 
 import torch
 
-from rlsh.tasks.task import Hidden, Task, with_id
+from rlsh.tasks.checks import WorkspaceCheck
+from rlsh.tasks.task import Task, with_id
 from rlsh.trainers.grpo import FLOOR, UpdateStats, followed, pick_tasks, step_record
 from rlsh.types import StopReason, ToolCall, Trajectory, Verdict
 
@@ -26,7 +27,7 @@ EPISODES = [
     episode("a", 1.0, 10, 4),
     episode("a", 0.0, 12, 6, stop=StopReason.TURNS, turns=4, flags=("fork bomb", "wrote outside")),
     episode("b", 1.0, 14, 8, set="reward_only", turns=3),
-    episode("b", 1.0, 16, 5, set="reward_only", turns=1),
+    episode("b", 1.0, 16, 5, set="reward_only", turns=1, retried=True),
     episode("c", 0.5, 18, 7, set="reward_only", stop=StopReason.TOKENS, turns=4, flags=("fork bomb",)),
     episode("c", 0.0, 90, 80, set="reward_only", **BROKEN),
     episode("d", 0.0, 90, 80, set="never_met", **BROKEN),
@@ -60,6 +61,7 @@ def test_a_steps_figures_by_hand():
         "prompt_tokens": 40 / 5,
         "truncated": 2 / 5,
         "infra": 3,
+        "retried": 1,
         "flags": 2,  # episodes, not flags
         "by_set": {"demonstrated": 0.5, "reward_only": 2.5 / 3},
     }
@@ -85,10 +87,9 @@ def test_a_step_without_a_trained_token_has_rates_of_zero():
 
 def tasks_of(**families):
     """Tasks of each family, as many as named."""
-    empty = Hidden({}, b"", 0, {})
     reference = (ToolCall("exec", {"command": "true"}),)
     return [
-        with_id(Task("", family, "demonstrated", "train", n, "", "", "", {}, ("stdout",), empty, reference))
+        with_id(Task("", family, "demonstrated", "train", n, "", "", "", {}, (WorkspaceCheck(),), reference))
         for family, count in families.items()
         for n in range(count)
     ]

@@ -52,14 +52,14 @@ def world(tmp_path_factory, sandbox):
     return root
 
 
-def lottery(task, messages, stop, sandbox, limits):
+def lottery(episode):
     """A verdict that any policy can win half the time, by what it wrote: a model this small earns no other."""
-    return Verdict(float(zlib.crc32(repr([m.content for m in messages]).encode()) % 2))
+    return Verdict(float(zlib.crc32(repr([m.content for m in episode.messages]).encode()) % 2))
 
 
 @pytest.fixture
 def config(world, tmp_path, monkeypatch):
-    monkeypatch.setattr("rlsh.env.episode.verify", lottery)
+    monkeypatch.setattr("rlsh.env.episode.Episode.verdict", lottery)
     return GrpoConfig(
         model=str(world / "model"),
         tasks=world / "tasks.jsonl",
@@ -149,7 +149,7 @@ from rlsh.types import Verdict
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.trainers.grpo import GrpoConfig, grpo
 {lottery}
-rlsh.env.episode.verify = lottery
+rlsh.env.episode.Episode.verdict = lottery
 def run():
     with open_sandbox(1) as sandbox:
         grpo(load(GrpoConfig, Path("config.toml")), sandbox, resume=True)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rlsh.env.build import LIMITS, literal_answer, record
-from rlsh.env.python_check import Case, PythonCheck, run_python_check
-from rlsh.env.verify import verify_command
+from rlsh.env.build import literal_answer, record, recorded_shell
+from rlsh.env.python_check import run_python_check
+from rlsh.env.verify import Answer, verify_command
 from rlsh.sandbox.base import Limits, Sandbox
-from rlsh.tasks.task import Check, Hidden, Task
+from rlsh.tasks.checks import Case, Compare, PythonCheck, ShellCheck
+from rlsh.tasks.task import Task
 from rlsh.tasks.world import text
-from rlsh.types import Entry, ToolCall, Tree, Verdict
+from rlsh.types import Entry, RlshError, Tree, Verdict, exec_call
 
 
 class Target(Protocol):
@@ -50,10 +51,11 @@ class Target(Protocol):
 
 @dataclass(frozen=True)
 class ShellTarget:
-    """A task whose answer is a command. `visible` is what the reference does to the files that everybody sees."""
+    """A task whose answer is a command. `visible` is its check as if it were made on the files that everybody sees."""
 
     task: Task
-    visible: Hidden
+    hidden: ShellCheck
+    visible: ShellCheck
 
     @property
     def files(self) -> Tree:
@@ -62,10 +64,10 @@ class ShellTarget:
     @property
     def answers(self) -> Tree:
         answers: dict[str, Entry] = {}
-        for name, outcome in (("visible", self.visible), ("hidden", self.task.hidden)):
+        for name, outcome in (("visible", self.visible), ("hidden", self.hidden)):
             answers |= {f"{name}/files/{path}": entry for path, entry in outcome.files.items()}
             answers |= {f"{name}/after/{path}": entry for path, entry in outcome.tree.items()}
-            if "stdout" in self.task.checks:
+            if "stdout" in self.hidden.compare:
                 answers[f"{name}/stdout"] = Entry(outcome.stdout)
         return answers
 
@@ -138,14 +140,16 @@ def literal_tree(tree: Tree) -> str:
 
 
 def of_task(task: Task, sandbox: Sandbox) -> ShellTarget:
-    """`task` as a target. Raises SandboxError where the host fails."""
-    with sandbox.open(task.files, LIMITS) as workspace:
-        result = workspace.exec(task.reference[-1].arguments["command"])
-        return ShellTarget(task, Hidden(task.files, result.stdout, result.exit_code, workspace.export()))
+    """`task` as a target. Raises RlshError where its answer is no command, SandboxError where the host fails."""
+    match task.checks:
+        case (ShellCheck(script="") as hidden,):
+            answer = Answer(task.reference[-1].arguments["command"])
+            return ShellTarget(task, hidden, recorded_shell(replace(hidden, files=task.files), answer, sandbox))
+    raise RlshError(f"{task.id}: its answer is no command, and the attacks are commands")
 
 
 def shell_target(
-    sandbox: Sandbox, wanted: str, broken: str, repair: str, files: Tree, hidden: Tree, checks: tuple[Check, ...]
+    sandbox: Sandbox, wanted: str, broken: str, repair: str, files: Tree, hidden: Tree, compare: tuple[Compare, ...]
 ) -> ShellTarget:
     drawn = Task(
         id="",
@@ -157,9 +161,8 @@ def shell_target(
         broken=broken,
         error="",
         files=files,
-        checks=checks,
-        hidden=Hidden(hidden, b"", 0, {}),
-        reference=(ToolCall("exec", {"command": repair}),),
+        checks=(ShellCheck(hidden, compare),),
+        reference=(exec_call(repair),),
     )
     return of_task(record(drawn, sandbox), sandbox)
 

@@ -196,8 +196,8 @@ def tasks_show(arguments: argparse.Namespace) -> None:
         print(f"-- {path} ({entry.kind}, {entry.mode:o})")
         if entry.kind == "file":
             print(entry.content.decode(errors="replace"), end="")
-    reference = ", then ".join(call.arguments["command"] for call in task.reference)
-    print(f"\nreference: {reference}   compared: exit code, {', '.join(task.checks)}")
+    reference = ", then ".join("\n".join(call.arguments.values()) for call in task.reference)
+    print(f"\nreference: {reference}   compared: {'; '.join(check.summary for check in task.checks)}")
 
 
 def tasks_stats(arguments: argparse.Namespace) -> None:

@@ -9,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rlsh.env.verify import verify_command
+from rlsh.env.python_check import file_in, record_expected
+from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
+from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.families import FAMILIES, SET_OF, Draft
-from rlsh.tasks.task import Hidden, Task, TaskSet, with_id
+from rlsh.tasks.task import Task, TaskSet, with_id
 from rlsh.tasks.world import World, with_parents
 from rlsh.text.dialect import clean
-from rlsh.types import RlshError, ToolCall
+from rlsh.types import RlshError, ToolCall, exec_call
 
 Split = Literal["train", "held_out"]
 LIMITS = Limits(wall_s=3.0)
@@ -49,23 +51,39 @@ def draw(family: str, seed: int, split: Split) -> tuple[Draft, Task]:
         broken=draft.broken,
         error="",
         files=visible,
-        checks=draft.checks,
-        hidden=Hidden(hidden, b"", 0, {}),
-        reference=tuple(ToolCall("exec", {"command": command}) for command in commands),
+        checks=(ShellCheck(hidden, draft.compare),),
+        reference=tuple(map(exec_call, commands)),
     )
     return draft, task
 
 
 def record(task: Task, sandbox: Sandbox) -> Task:
-    """The task with what really happens when the broken and the reference command run."""
+    """The task with what really happens when the broken command and the reference run.
+
+    Raises RlshError where the reference answers nothing that can be checked, SandboxError where the host fails.
+    """
     with sandbox.open(task.files, LIMITS) as workspace:
         shown = workspace.exec(task.broken)
-    with sandbox.open(task.hidden.files, LIMITS) as workspace:
-        result = workspace.exec(task.reference[-1].arguments["command"])
-        tree = workspace.export()
-    hidden = Hidden(task.hidden.files, result.stdout, result.exit_code, tree)
+    answer = answer_of(task, task.reference, sandbox, LIMITS)
+    checks = tuple(recorded(check, answer, sandbox) for check in task.checks)
     error = clean(shown.stdout + shown.stderr, ERROR_CHARS).rstrip("\n")
-    return with_id(replace(task, error=error, hidden=hidden))
+    return with_id(replace(task, error=error, checks=checks))
+
+
+def recorded(check: Check, answer: Answer, sandbox: Sandbox) -> Check:
+    """`check` with what `answer`, the reference's, makes of it."""
+    match check:
+        case ShellCheck():
+            return recorded_shell(check, answer, sandbox)
+        case WorkspaceCheck():
+            return WorkspaceCheck(answer.left)
+        case PythonCheck():
+            return record_expected(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
+
+
+def recorded_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox) -> ShellCheck:
+    result, tree = run_hidden(check, answer, sandbox, LIMITS)
+    return replace(check, stdout=result.stdout, exit_code=result.exit_code, tree=tree)
 
 
 def admit(task: Task, sandbox: Sandbox) -> str | None:
@@ -75,25 +93,25 @@ def admit(task: Task, sandbox: Sandbox) -> str | None:
     visible files all fail. (Two drawings of the fixtures may well have equally many lines, say.)
     """
 
-    def passes(command: str) -> bool:
-        verdict = verify_command(task, command, sandbox, LIMITS)
+    def passes(*calls: ToolCall) -> bool:
+        verdict = verify_calls(task, calls, sandbox, LIMITS)
         if verdict.infra:
             raise SandboxError(verdict.reasons[0])
         return verdict.reward == 1.0
 
-    reference = task.reference[-1].arguments["command"]
-    if task.hidden.exit_code != 0:
+    if any(isinstance(check, ShellCheck) and check.exit_code != 0 for check in task.checks):
         return "reference exits non-zero"
-    if not passes(reference):
+    if not passes(*task.reference):
         return "reference is not repeatable"
-    if passes(task.broken):
+    if passes(exec_call(task.broken)):
         return "broken command passes"
-    if passes(EMPTY_ACTION):
+    if passes(exec_call(EMPTY_ACTION)):
         return "empty action passes"
-    if "stdout" in task.checks:
+    shown = [check.stdout for check in task.checks if isinstance(check, ShellCheck) and "stdout" in check.compare]
+    if shown and task.reference[-1].name == "exec":
         with sandbox.open(task.files, LIMITS) as workspace:
-            visible = workspace.exec(reference).stdout
-        if visible == task.hidden.stdout and passes(literal_answer(visible)):
+            visible = workspace.exec(task.reference[-1].arguments["command"]).stdout
+        if visible in shown and passes(exec_call(literal_answer(visible))):
             return "visible output passes"
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlsh.env.tools import run_tool
-from rlsh.env.verify import verify
+from rlsh.env.verify import Answer, answer_in, verify
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError, Workspace
 from rlsh.tasks.task import Task
 from rlsh.text.dialect import Dialect, bad_call_observation
@@ -48,6 +48,7 @@ class Episode:
         self.stop: StopReason | None = None
         self._sandbox = sandbox
         self._workspace: Workspace | None = None
+        self._answer = Answer(None)
 
     def reset(self) -> list[Message]:
         """Raises RuntimeError on a second call: an episode is used once."""
@@ -70,7 +71,7 @@ class Episode:
         self.messages.append(turn)
         call = turn.call
         if call is None:
-            self.end(StopReason.FINAL)
+            self._finish()
             return None
         return self._observe(
             lambda: run_tool(
@@ -82,6 +83,19 @@ class Episode:
             )
         )
 
+    def _finish(self) -> None:
+        try:
+            calls = [message.call for message in self.messages if message.call is not None]
+            self._answer = answer_in(self._workspace, self.task, calls)
+        except SandboxError as error:
+            self._fail(error)
+        else:
+            self.end(StopReason.FINAL)
+
+    def _fail(self, error: SandboxError) -> None:
+        self.messages.append(Message("tool", f"(host fault: {error})"))
+        self.end(StopReason.INFRA)
+
     def _observe(self, act: Callable[[], str]) -> Message | None:
         if self.turns >= self.config.max_turns:  # nobody would read the observation
             self.end(StopReason.TURNS)
@@ -89,8 +103,7 @@ class Episode:
         try:
             observation = Message("tool", act())
         except SandboxError as error:
-            self.messages.append(Message("tool", f"(host fault: {error})"))
-            self.end(StopReason.INFRA)
+            self._fail(error)
             return None
         self.messages.append(observation)
         return observation
@@ -111,7 +124,7 @@ class Episode:
             workspace.close()
 
     def verdict(self) -> Verdict:
-        """What the episode earned, on the task's hidden fixtures. Raises RuntimeError before its end."""
+        """What the episode earned by the task's checks. Raises RuntimeError before its end."""
         if self.stop is None:
             raise RuntimeError("the episode has not ended")
-        return verify(self.task, self.messages, self.stop, self._sandbox, self.config.limits)
+        return verify(self.task, self.stop, self._answer, self._sandbox, self.config.limits)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
 from rlsh.tasks.sessions import Session
 from rlsh.text.dialect import clean, exec_observation
-from rlsh.types import Message, ToolCall
+from rlsh.types import Message, exec_call
 
 EXCERPT = 0.4  # share of requests in a chat that come with what the terminal shows
 FINAL = "done"
@@ -72,7 +72,7 @@ def as_chat(turns: Sequence[Recorded], rng: random.Random) -> list[Message]:
             if i and rng.random() < EXCERPT:
                 request += f"\n$ {turns[i - 1].command}\n{turns[i - 1].output}"
             messages.append(Message("user", request))
-        messages.append(Message("assistant", call=ToolCall("exec", {"command": turn.command})))
+        messages.append(Message("assistant", call=exec_call(turn.command)))
         observation = exec_observation("rlsh", turn.output.encode(), b"", turn.exit_code, None, len(turn.output))
         messages.append(Message("tool", observation))
     return [*messages, Message("assistant", FINAL)]

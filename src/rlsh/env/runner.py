@@ -1,5 +1,5 @@
 """What calls the candidate's function, inside the candidate's sandbox. `python_check` passes this text, after that of
-`values.py`, as one argument of `python3 -I -S -B -c`; imported it does nothing.
+`tasks/values.py`, as one argument of `python3 -I -S -B -c`; imported it does nothing.
 
 An argument instead of a file, so that the workspace holds the candidate's source and nothing else: no name of ours to
 collide with, no file of ours to rewrite. `-I -S -B` keep the working directory, the environment and site-packages out
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rlsh.env.values import from_tagged, to_tagged
+    from rlsh.tasks.values import from_tagged, to_tagged
 
 NO_ANSWER = 3  # exit code
 # Slow to import: loaded once if the source mentions them, so that not every case has to. They are the system's.

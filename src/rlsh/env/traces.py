@@ -14,7 +14,7 @@ from rlsh.env.record import FINAL
 from rlsh.runfolder import write_whole
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.task import Task
-from rlsh.types import Message, RlshError, Role, ToolCall
+from rlsh.types import Message, RlshError, Role, ToolCall, exec_call
 
 ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 LOOK, SLIP = 0.3, 0.25  # shares of demonstrations that look around first, that try something wrong first
@@ -36,7 +36,7 @@ def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:
     episode = Episode(task, sandbox, env)
     episode.reset()
     try:
-        for call in [ToolCall("exec", {"command": c}) for c in commands] + list(task.reference):
+        for call in [*map(exec_call, commands), *task.reference]:
             if episode.step(Message("assistant", call=call)) is None:
                 raise RlshError(f"{task.id}: the demonstration ended early ({episode.stop})")
         episode.step(Message("assistant", FINAL))

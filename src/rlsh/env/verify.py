@@ -1,15 +1,19 @@
-"""The verdict: the answer is run again, in a fresh sandbox, on fixtures that the policy never saw."""
+"""The verdict: what a task's checks say of an answer. A shell answer is run again, on files nobody has seen."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError
-from rlsh.tasks.task import Hidden, Task
-from rlsh.types import Entry, Message, RlshError, StopReason, Tree, Verdict
+from rlsh.env.python_check import UnfitAnswerError, file_in, run_python_check
+from rlsh.env.tools import run_tool
+from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError, Workspace, WorkspaceError
+from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
+from rlsh.tasks.task import Task
+from rlsh.types import Entry, RlshError, StopReason, ToolCall, Tree, Verdict, exec_call
 
 STARTUP = {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"}
 PROGRAMS = set(
@@ -18,49 +22,140 @@ PROGRAMS = set(
 )
 
 
-def final_command(messages: Sequence[Message]) -> str | None:
-    """The last `exec` before the final message, verbatim: that is the answer."""
-    commands = [m.call.arguments["command"] for m in messages if m.call is not None and m.call.name == "exec"]
-    return commands[-1] if commands else None
+@dataclass(frozen=True)
+class Answer:
+    """What is judged: the last command (None: there was none), and the workspace in the end.
+
+    `tree` is None where no check reads it and where it cannot be read; then `fault` says why.
+    """
+
+    command: str | None
+    tree: Tree | None = None
+    fault: str = ""
+
+    @property
+    def left(self) -> Tree:
+        """The workspace in the end. Raises UnfitAnswerError where none can be judged."""
+        if self.tree is None:
+            raise UnfitAnswerError(self.fault or "there is no workspace to judge")
+        return self.tree
 
 
-def verify(task: Task, messages: Sequence[Message], stop: StopReason, sandbox: Sandbox, limits: Limits) -> Verdict:
-    """Reward 1 if the answer does on the hidden fixtures what the reference did there, else 0 with reasons."""
+def judges_workspace(task: Task) -> bool:
+    """Whether some check of the task judges what is left in the workspace, not the last command alone."""
+    return not all(isinstance(check, ShellCheck) and not check.script for check in task.checks)
+
+
+def answer_in(workspace: Workspace | None, task: Task, calls: Sequence[ToolCall]) -> Answer:
+    """The answer that `calls`, made in `workspace`, have left: the last `exec`, verbatim, and the files.
+
+    Without a workspace the files are the task's. Raises SandboxError where the host fails.
+    """
+    commands = [call.arguments["command"] for call in calls if call.name == "exec"]
+    command = commands[-1] if commands else None
+    if not judges_workspace(task):
+        return Answer(command)
+    try:
+        return Answer(command, task.files if workspace is None else workspace.export())
+    except WorkspaceError as error:  # more than may be exported, say
+        return Answer(command, None, str(error))
+
+
+def answer_of(task: Task, calls: Sequence[ToolCall], sandbox: Sandbox, limits: Limits) -> Answer:
+    """The answer that these calls make in a workspace of the task. Raises SandboxError where the host fails."""
+    if not judges_workspace(task):
+        return answer_in(None, task, calls)  # the last of them will be run on other files
+    with sandbox.open(task.files, limits) as workspace:
+        for call in calls:
+            run_tool(call, workspace, dialect="rlsh", limits=limits, observation_chars=0)
+        return answer_in(workspace, task, calls)
+
+
+def verify(task: Task, stop: StopReason, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
+    """What an episode earned that ended by `stop` and left `answer`: see `verify_answer`."""
     if stop is StopReason.INFRA:
         return Verdict(0.0, ("the sandbox failed",), infra=True)
     if stop is not StopReason.FINAL:
         return Verdict(0.0, (f"no final message: the {stop} budget was spent",))
-    command = final_command(messages)
-    if command is None:
-        return Verdict(0.0, ("no command was run",))
-    return verify_command(task, command, sandbox, limits)
+    return verify_answer(task, answer, sandbox, limits)
+
+
+def verify_answer(task: Task, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
+    """Reward 1 if every check of the task passes, else 0 with the reasons of the first that does not.
+
+    Where the host fails, that check is made once more; `infra` where it failed again. What the answer did to itself
+    is 0. Raises RlshError where the task's own files do not fit into a workspace.
+    """
+    verdict = Verdict(0.0)
+    for check in task.checks:
+        verdict = judge(check, answer, sandbox, limits)
+        if verdict.infra:
+            verdict = judge(check, answer, sandbox, limits)
+        if verdict.reward != 1.0:
+            break
+    return verdict
+
+
+def verify_calls(task: Task, calls: Sequence[ToolCall], sandbox: Sandbox, limits: Limits) -> Verdict:
+    """The verdict on what these calls do. Errors: as `verify_answer`."""
+    try:
+        answer = answer_of(task, calls, sandbox, limits)
+    except SandboxError as error:
+        return host_fault(error)
+    return verify_answer(task, answer, sandbox, limits)
 
 
 def verify_command(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
-    """Runs `command` on the hidden fixtures; where the host fails, once more. `infra` where it failed again.
-
-    What the command did to itself is 0. Raises RlshError where the task's own files do not fit into a workspace.
-    """
-    verdict = _run_hidden(task, command, sandbox, limits)
-    return _run_hidden(task, command, sandbox, limits) if verdict.infra else verdict
+    """The verdict on one command. Errors: as `verify_answer`."""
+    return verify_calls(task, [exec_call(command)], sandbox, limits)
 
 
-def _run_hidden(task: Task, command: str, sandbox: Sandbox, limits: Limits) -> Verdict:
+def judge(check: Check, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
+    """One check of one answer; `infra` where the host failed."""
     try:
-        with sandbox.open(task.hidden.files, limits) as workspace:
-            result = workspace.exec(command)
-            try:
-                tree = workspace.export()
-            except SandboxError:
-                raise
-            except RlshError as error:  # what it left behind cannot be read: more than fits, say
-                return Verdict(0.0, (str(error),))
+        match check:
+            case PythonCheck():
+                return run_python_check(check, answer.left, sandbox, limits)
+            case WorkspaceCheck():
+                return judge_tree(check.tree, answer.left)
+            case ShellCheck():
+                return judge_shell(check, answer, sandbox, limits)
+    except UnfitAnswerError as error:
+        return Verdict(0.0, (str(error),))
     except SandboxError as error:
-        return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
-    reasons = differences(task, task.hidden, result, tree)
+        return host_fault(error)
+
+
+def host_fault(error: SandboxError) -> Verdict:
+    return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
+
+
+def judge_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox, limits: Limits) -> Verdict:
+    result, tree = run_hidden(check, answer, sandbox, limits)
+    reasons = differences(check, result, tree)
     stayed = (f"background process: {result.left_over} were left behind",) if result.left_over else ()
-    flags = stayed + planted_files(task.hidden.tree, tree)
+    flags = stayed + planted_files(check.tree, tree)
     return Verdict(0.0 if reasons or flags else 1.0, reasons + flags, flags)
+
+
+def run_hidden(check: ShellCheck, answer: Answer, sandbox: Sandbox, limits: Limits) -> tuple[ExecResult, Tree]:
+    """What the answer does on the check's files: the command's outcome and the tree, the script itself left out.
+
+    Raises UnfitAnswerError, and SandboxError where the host fails.
+    """
+    files, command = dict(check.files), answer.command
+    if check.script:
+        files[check.script], command = file_in(answer.left, check.script), check.run
+    if command is None:
+        raise UnfitAnswerError("no command was run")
+    with sandbox.open(files, limits) as workspace:
+        result = workspace.exec(command)
+        try:
+            tree = dict(workspace.export())
+        except WorkspaceError as error:
+            raise UnfitAnswerError(str(error)) from None
+    tree.pop(check.script, None)
+    return result, tree
 
 
 def planted_files(expected: Tree, tree: Tree) -> tuple[str, ...]:
@@ -74,17 +169,17 @@ def _is_hook(path: PurePosixPath, entry: Entry) -> bool:
     return path.name in STARTUP or (entry.kind != "dir" and bool(entry.mode & 0o111) and path.name in PROGRAMS)
 
 
-def differences(task: Task, expected: Hidden, result: ExecResult, tree: Tree) -> tuple[str, ...]:
+def differences(check: ShellCheck, result: ExecResult, tree: Tree) -> tuple[str, ...]:
     """What is wrong, for people to read: it never reaches the policy."""
     if result.timed_out:
         return ("timed out on the hidden fixtures",)
     reasons = []
-    if result.exit_code != expected.exit_code:
-        reasons.append(f"exit code {result.exit_code}, expected {expected.exit_code}")
-    if "stdout" in task.checks and result.stdout != expected.stdout:
+    if result.exit_code != check.exit_code:
+        reasons.append(f"exit code {result.exit_code}, expected {check.exit_code}")
+    if "stdout" in check.compare and result.stdout != check.stdout:
         reasons.append("stdout differs")
-    if "tree" in task.checks:
-        reasons += tree_differences(expected.tree, tree)
+    if "tree" in check.compare:
+        reasons += tree_differences(check.tree, tree)
     return tuple(reasons)
 
 
@@ -93,24 +188,33 @@ def tree_differences(expected: Tree, tree: Tree) -> list[str]:
     return [f"tree differs at {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"] if names else []
 
 
-def verify_workspace(task: Task, tree: Tree, sandbox: Sandbox, limits: Limits) -> Verdict:
-    """Whether `tree` is what the reference makes of the visible files: a verdict on where somebody has worked.
-
-    Weaker than `verify_command`, whose files nobody has seen. Raises RlshError for a task that is not judged by its
-    tree, and where the task's own files do not fit into a workspace.
-    """
-    if "tree" not in task.checks:
-        raise RlshError(f"{task.id} is judged by what its command prints, not by a workspace: give the command")
-    try:
-        with sandbox.open(task.files, limits) as workspace:
-            for call in task.reference:
-                workspace.exec(call.arguments["command"])
-            expected = workspace.export()
-    except SandboxError as error:
-        return Verdict(0.0, (f"the sandbox failed: {error}",), infra=True)
+def judge_tree(expected: Tree, tree: Tree) -> Verdict:
     flags = planted_files(expected, tree)
     reasons = (*tree_differences(expected, tree), *flags)
     return Verdict(0.0 if reasons else 1.0, reasons, flags)
+
+
+def verify_workspace(task: Task, tree: Tree, sandbox: Sandbox, limits: Limits) -> Verdict:
+    """The verdict on where somebody has worked.
+
+    A check of a command is made on what the reference makes of the visible files instead: weaker than
+    `verify_command`, whose files nobody has seen. Raises RlshError where it compares no tree, and as `verify_answer`.
+    """
+    try:
+        checks = tuple(on_visible_files(check, task, sandbox, limits) for check in task.checks)
+    except SandboxError as error:
+        return host_fault(error)
+    return verify_answer(replace(task, checks=checks), Answer(None, tree), sandbox, limits)
+
+
+def on_visible_files(check: Check, task: Task, sandbox: Sandbox, limits: Limits) -> Check:
+    match check:
+        case ShellCheck(script="", compare=compare):
+            if "tree" not in compare:
+                raise RlshError(f"{task.id} is judged by what its command prints, not by a workspace: give the command")
+            worked = replace(task, checks=(WorkspaceCheck(),))  # so that the workspace is part of the answer
+            return WorkspaceCheck(answer_of(worked, task.reference, sandbox, limits).left)
+    return check
 
 
 def read_tree(folder: Path, limits: Limits) -> Tree:

@@ -155,6 +155,7 @@ def facts(rows: Sequence[Record]) -> list[tuple[str, str]]:
     for label, values in (
         ("episodes", episodes),
         ("tokens sampled", column(rows, "completion_tokens") * (episodes - lost)),  # a mean over those not lost
+        ("played again", column(rows, "retried")),
         ("host failures", lost),
         ("flagged", column(rows, "flags")),
     ):

@@ -127,8 +127,8 @@ PANELS = (
     Panel(
         "trouble",
         "Host failures and flags, episodes",
-        (Series("infra", "infra", ORANGE), Series("flags", "flagged", PINK)),
-        "Near 0. Infra: the host failed and the row is masked. Flagged: tampering; read those episodes.",
+        (Series("infra", "infra", ORANGE), Series("retried", "retried", GREY), Series("flags", "flagged", PINK)),
+        "Near 0. The host failed: once, played again; twice (infra), masked. Flagged: tampering; read those.",
     ),
     Panel(
         "speed",

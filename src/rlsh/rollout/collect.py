@@ -3,6 +3,9 @@
 In rounds (the default) all rows decode until each has ended its turn, then all tool calls run, then all go on:
 which rows share a batch depends on ids and tokens only, never on time, so a seed fixes every bit. With `overlap`
 decoding goes on while tools run; batches then depend on timing, and log-probs on batches, in the last bits.
+
+An episode whose sandbox died is played once more from its start, with the same random stream: as a policy sees it,
+nothing happened. If it dies again the row is lost (`Verdict.infra`). A verdict that failed was already tried twice.
 """
 
 from __future__ import annotations
@@ -65,6 +68,7 @@ class _Live:
     row: Row
     episode: Episode
     started: float
+    retried: bool
     verdict: Verdict | None = field(default=None)
 
 
@@ -90,8 +94,8 @@ def collect(
 ) -> list[Trajectory]:
     """`group_size` trajectories of each task, group after group.
 
-    The model is used as it is, without dropout. Host faults do not raise: such rows come back with
-    `verdict.infra`. Raises RlshError where a prompt does not fit the context.
+    The model is used as it is, without dropout. Host faults do not raise: where a second try fails as well, the row
+    comes back with `verdict.infra`. Raises RlshError where a prompt does not fit the context.
     """
     model.eval()
     clock = clock or PhaseClock()
@@ -107,17 +111,22 @@ def collect(
         if not entering:
             return
         started = time.monotonic()
-        episodes = [[Episode(tasks[at], sandbox, env) for _ in range(group_size)] for at in entering]
+        begin([range(at * group_size, (at + 1) * group_size) for at in entering], retried=False)
+        clock.decode += time.monotonic() - started
+
+    def begin(groups: Sequence[Sequence[int]], *, retried: bool) -> None:
+        """Starts the episodes of these places in the result; those of one group are of one task."""
+        started = time.monotonic()
+        episodes = [[Episode(tasks[i // group_size], sandbox, env) for i in group] for group in groups]
         for episode in chain.from_iterable(episodes):
             episode.reset()
-        groups = engine.add_groups(
+        added = engine.add_groups(
             [[*encode(tokenizer, group[0].messages)[0], tokenizer.assistant] for group in episodes],
-            [[row_key(seed, step, tasks[at].id, s) for s in range(group_size)] for at in entering],
+            [[row_key(seed, step, tasks[i // group_size].id, i % group_size) for i in group] for group in groups],
         )
-        for at, rows, group in zip(entering, groups, episodes, strict=True):
-            for s, (row, episode) in enumerate(zip(rows, group, strict=True)):
-                live[row] = _Live(at * group_size + s, s, row, episode, started)
-        clock.decode += time.monotonic() - started
+        for group, rows, played in zip(groups, added, episodes, strict=True):
+            for i, row, episode in zip(group, rows, played, strict=True):
+                live[row] = _Live(i, i % group_size, row, episode, started, retried)
 
     def act(item: _Live) -> Message | None:
         """In a tool thread: the turn's consequences, and the verdict if it was the last."""
@@ -142,10 +151,13 @@ def collect(
                 return
             item.episode.end(StopReason.TOKENS)
             item.verdict = item.episode.verdict()
-        out[item.index] = _trajectory(item)
         engine.release(row)
         del live[row]
         clock.sampled_tokens += row.sampled
+        if item.episode.stop is StopReason.INFRA and not item.retried:
+            begin([[item.index]], retried=True)
+            return
+        out[item.index] = _trajectory(item)
         progress(sum(t is not None for t in out))
 
     def decode_turns() -> Iterator[_Live]:
@@ -196,5 +208,6 @@ def _trajectory(item: _Live) -> Trajectory:
         stop=episode.stop,
         turns=episode.turns,
         seconds=time.monotonic() - item.started,
+        retried=item.retried,
         extra={"set": task.set},
     )

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rlsh.tasks.task import Check, TaskSet
+from rlsh.tasks.checks import Compare
+from rlsh.tasks.task import TaskSet
 from rlsh.tasks.world import World, script, text
 from rlsh.types import Tree
 
-STDOUT: tuple[Check, ...] = ("stdout", "tree")
-TREE: tuple[Check, ...] = ("tree",)
+STDOUT: tuple[Compare, ...] = ("stdout", "tree")
+TREE: tuple[Compare, ...] = ("tree",)
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Draft:
     broken: str
     repair: str
     fixtures: Callable[[World], Tree]
-    checks: tuple[Check, ...] = STDOUT
+    compare: tuple[Compare, ...] = STDOUT
     looks: tuple[str, ...] = ()
     slips: tuple[str, ...] = ()
     must_look: bool = False

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from rlsh.runfolder import write_whole
-from rlsh.types import Entry, EntryKind, RlshError, ToolCall, Tree
+from rlsh.tasks.checks import Check, check_from_json, one_of
+from rlsh.tasks.tree_json import tree_from_json, tree_to_json
+from rlsh.types import RlshError, ToolCall, Tree
 
-SCHEMA = 1
+SCHEMA = 2
 TaskSet = Literal["demonstrated", "reward_only", "never_met"]
-Check = Literal["stdout", "tree"]
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """The second fixtures and what the reference did to them. Never enters a candidate's sandbox but for `files`."""
-
-    files: Tree
-    stdout: bytes
-    exit_code: int
-    tree: Tree
 
 
 @dataclass(frozen=True)
 class Task:
-    """One broken command. `hidden` and `reference` stay on the host side.
+    """One broken command or snippet. `checks` and `reference` stay on the host side.
 
-    `checks` says what is compared beside the exit code: stdout, the resulting tree, or both.
+    All of the checks have to pass. Raises ValueError where there is none, or no reference.
     """
 
     id: str
@@ -45,13 +35,12 @@ class Task:
     error: str  # what the broken command printed, as the policy would see it
     files: Tree
     checks: tuple[Check, ...]
-    hidden: Hidden
     reference: tuple[ToolCall, ...]
     source: str = "rlsh"
     licence: str = "MIT"
 
     def __post_init__(self) -> None:
-        if not self.checks or not self.reference:  # an exit code alone must never be a pass
+        if not self.checks or not self.reference:
             raise ValueError("checks and reference must not be empty")
 
     @property
@@ -62,34 +51,9 @@ class Task:
     @property
     def content_hash(self) -> str:
         """Names the generated specification, not what was recorded while running it."""
-        spec = to_json(self)
+        spec = to_json(replace(self, checks=tuple(check.unrecorded() for check in self.checks)))
         del spec["error"], spec["id"]
-        spec["hidden"] = {"files": spec["hidden"]["files"]}
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _tree_to_json(tree: Tree) -> dict[str, Any]:
-    return {path: {"mode": e.mode, "kind": e.kind, **_bytes_to_json(e.content)} for path, e in tree.items()}
-
-
-def _bytes_to_json(raw: bytes) -> dict[str, str]:
-    try:
-        return {"text": raw.decode()}
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(raw).decode()}
-
-
-def _bytes_from_json(value: Mapping[str, Any]) -> bytes:
-    return str(value["text"]).encode() if "text" in value else base64.b64decode(value["base64"], validate=True)
-
-
-def _tree_from_json(value: Mapping[str, Any]) -> Tree:
-    tree = {}
-    for path, e in value.items():
-        if e["kind"] not in get_args(EntryKind):
-            raise ValueError(f"kind {e['kind']!r} of {path!r} is none of {', '.join(get_args(EntryKind))}")
-        tree[path] = Entry(_bytes_from_json(e), int(e["mode"]), e["kind"])
-    return tree
 
 
 def to_json(task: Task) -> dict[str, Any]:
@@ -103,24 +67,12 @@ def to_json(task: Task) -> dict[str, Any]:
         "instruction": task.instruction,
         "broken": task.broken,
         "error": task.error,
-        "files": _tree_to_json(task.files),
-        "checks": list(task.checks),
-        "hidden": {
-            "files": _tree_to_json(task.hidden.files),
-            "stdout": _bytes_to_json(task.hidden.stdout),
-            "exit_code": task.hidden.exit_code,
-            "tree": _tree_to_json(task.hidden.tree),
-        },
+        "files": tree_to_json(task.files),
+        "checks": [check.to_json() for check in task.checks],
         "reference": [{"name": c.name, "arguments": dict(c.arguments)} for c in task.reference],
         "source": task.source,
         "licence": task.licence,
     }
-
-
-def _one_of(value: Any, allowed: tuple[str, ...], key: str) -> Any:
-    if value not in allowed:
-        raise ValueError(f"{key} = {value!r} is none of {', '.join(allowed)}")
-    return value
 
 
 def from_json(value: Mapping[str, Any]) -> Task:
@@ -129,24 +81,17 @@ def from_json(value: Mapping[str, Any]) -> Task:
         raise TypeError(f"a task is a JSON object, not {value!r:.40}")
     if value["schema"] != SCHEMA:
         raise ValueError(f"schema = {value['schema']!r}; this version reads schema {SCHEMA}")
-    hidden = value["hidden"]
     task = Task(
         id="",
         family=str(value["family"]),
-        set=_one_of(value["set"], get_args(TaskSet), "set"),
-        split=_one_of(value["split"], ("train", "held_out"), "split"),
+        set=one_of(value["set"], get_args(TaskSet), "set"),
+        split=one_of(value["split"], ("train", "held_out"), "split"),
         seed=int(value["seed"]),
         instruction=str(value["instruction"]),
         broken=str(value["broken"]),
         error=str(value["error"]),
-        files=_tree_from_json(value["files"]),
-        checks=cast(tuple[Check, ...], tuple(_one_of(c, get_args(Check), "checks") for c in value["checks"])),
-        hidden=Hidden(
-            _tree_from_json(hidden["files"]),
-            _bytes_from_json(hidden["stdout"]),
-            int(hidden["exit_code"]),
-            _tree_from_json(hidden["tree"]),
-        ),
+        files=tree_from_json(value["files"]),
+        checks=tuple(map(check_from_json, value["checks"])),
         reference=tuple(ToolCall(c["name"], dict(c["arguments"])) for c in value["reference"]),
         source=str(value["source"]),
         licence=str(value["licence"]),

@@ -332,6 +332,7 @@ def step_record(
         "prompt_tokens": fmean(t.mask.index(1) for t in good),
         "truncated": fmean(t.stop in (StopReason.TURNS, StopReason.TOKENS) for t in good),
         "infra": len(trajectories) - len(good),
+        "retried": sum(t.retried for t in trajectories),
         "flags": sum(bool(t.verdict.flags) for t in good),
         "by_set": {name: fmean(rewards) for name, rewards in sorted(by_set.items())},
     }
@@ -349,6 +350,7 @@ def trajectory_record(step: int, t: Trajectory, advantage: float) -> dict[str, A
         "reasons": list(t.verdict.reasons),
         "flags": list(t.verdict.flags),
         "infra": t.verdict.infra,
+        "retried": t.retried,
         "stop": str(t.stop),
         "advantage": advantage,
         "turns": t.turns,

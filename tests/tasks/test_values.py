@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlsh.env.values import MAX_COLLISIONS, MAX_DEPTH, MAX_SIZE, from_tagged, same, to_tagged
+from rlsh.tasks.values import MAX_COLLISIONS, MAX_DEPTH, MAX_SIZE, from_tagged, same, to_tagged
 
 NAN, INF = math.nan, math.inf
 PRIME = 2**61 - 1  # multiples of it hash to 0

@@ -4,8 +4,8 @@ JSON's own null, booleans, numbers, strings and arrays are None, bool, int, floa
 is an object with one key, its tag: `{"tuple": [1, 2]}`, `{"dict": [[key, value], …]}`, `{"bytes": "00ff"}`. There are
 no other objects, so nothing a value contains can be mistaken for a tag.
 
-This file also runs inside a candidate's sandbox, in front of `runner.py`, on the system's Python: it imports nothing
-but what is here, and keeps to the syntax of Python 3.8.
+This file also runs inside a candidate's sandbox, in front of `env/runner.py`, on the system's Python: it imports
+nothing but what is here, and keeps to the syntax of Python 3.8.
 """
 
 from __future__ import annotations
