@@ -52,9 +52,9 @@ def parser() -> argparse.ArgumentParser:
         found.add_argument(
             "--sandbox",
             choices=[*get_args(Backend), commands.NONE],
-            help="how commands are run (default: the first way that works here, which none never is)",
+            help="how commands are run (default: the first of warm, cold and container that works here)",
         )
-        found.add_argument(commands.CONSENT, action="store_true", dest="consent", help="without it none is refused")
+        found.add_argument(commands.CONSENT, action="store_true", dest="consent", help="--sandbox none asks for it")
         if not recipe:
             tools(found)
         return found
@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     attack.add_argument(
         "--sandbox",
         choices=get_args(Backend),
-        help="how commands are run (default: every way that works here, one after another); none is none of them",
+        help="how commands are run (default: every way that works here, one after another)",
     )
     tools(attack)
     attack.add_argument(

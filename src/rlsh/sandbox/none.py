@@ -7,7 +7,6 @@ environment of nothing but the allow-list, and the end of all processes that sta
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import resource
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from rlsh.sandbox.base import Closing, ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
 from rlsh.sandbox.linux import tree_of
+from rlsh.sandbox.temporary import HeldFolder, remove
 from rlsh.sandbox.view import offered, search_path
 from rlsh.sandbox.worker.launch import ENVIRONMENT, SHELL, rlimits, unfit
 from rlsh.sandbox.worker.output import Capture
@@ -37,7 +37,7 @@ WARNING = (
 PREFIX = "rlsh-none-"
 KILLED = 128 + signal.SIGKILL
 CHUNK = 1 << 16
-LAST_S = 1.0  # after the wall clock, a command ends even if we have died
+LAST_S = 1.0  # after the wall clock; then a command ends even if we have died
 OPTIONS = {  # of prlimit(1)
     resource.RLIMIT_CPU: "cpu",
     resource.RLIMIT_AS: "as",
@@ -52,7 +52,7 @@ OPTIONS = {  # of prlimit(1)
 
 
 def bounds(limits: Limits) -> list[str]:
-    """Programs that become one another and then the command: no privileges to gain, the limits, the wall clock."""
+    """What a command line begins with: no privileges to gain, the limits, and a clock that outlives us."""
     options = []
     for number, soft, hard in rlimits(asdict(limits), threads_of(os.getuid()) + 1):
         ceiling = resource.getrlimit(number)[1]
@@ -156,34 +156,6 @@ def refusals(path: str) -> Iterator[None]:
         raise kind(str(error)) from None
 
 
-def remove(folder: Path) -> None:
-    """Whatever a command has made of it: by the two programs that mind neither modes nor depth."""
-    for command in ("chmod -R u+rwX --", "rm -rf --"):
-        subprocess.run([*command.split(), str(folder)], stderr=subprocess.DEVNULL, check=False)
-
-
-def hold(folder: Path) -> int:
-    """A descriptor that marks the folder as in use. OSError where somebody else uses or owns it."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(fd).st_uid != os.geteuid():
-            raise PermissionError(f"{folder} is another user's")
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def remove_abandoned() -> None:
-    """The folders that killed trainers have left: nobody holds them."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            fd = hold(folder)
-            remove(folder)
-            os.close(fd)
-
-
 class UnprotectedWorkspace(Closing):
     """A folder. No other keeps a command in it. It lives until `close`."""
 
@@ -209,9 +181,13 @@ class UnprotectedWorkspace(Closing):
         script, work = command.encode("utf-8", "surrogatepass"), Path(self._tree.root)
         if why := unfit(script):
             return ExecResult(b"", why, 126)
-        if work.is_symlink() or not work.is_dir():
+        try:
+            self._folder.chmod(0o700)  # nothing keeps a command from locking it
+            if work.is_symlink():
+                raise NotADirectoryError(work)
+            work.chmod(0o755)
+        except OSError:
             return ExecResult(b"", b"the workspace was removed\n", 126)
-        work.chmod(0o755)
         captures = [Capture(self._limits.output_bytes) for _ in range(2)]
         argv: list[str | bytes] = [*bounds(self._limits), *SHELL, script]
         code, ended, left = run(argv, str(work), self._environment, captures, self._limits.wall_s)
@@ -250,9 +226,7 @@ class UnprotectedSandbox(Closing):
         self.tools = tuple(tools)
         self._path = search_path(map(str, offered(tools).values()))
         print(WARNING, file=sys.stderr)
-        remove_abandoned()
-        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._fd = hold(self._folder)
+        self._folder = HeldFolder(PREFIX)
         self._closed = False
         try:
             with self.open({}, Limits(wall_s=20)) as workspace:
@@ -271,7 +245,10 @@ class UnprotectedSandbox(Closing):
         """
         if self._closed:
             raise SandboxError("the sandbox is closed: open a new one")
-        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        try:
+            folder = Path(tempfile.mkdtemp(dir=self._folder.path))
+        except OSError as error:
+            raise SandboxError(f"{self._folder.path} cannot be used: {error.strerror}") from None
         try:
             return UnprotectedWorkspace(folder, files, limits, self._path)
         except BaseException:
@@ -279,7 +256,5 @@ class UnprotectedSandbox(Closing):
             raise
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            remove(self._folder)
-            os.close(self._fd)
+        self._closed = True
+        self._folder.close()

@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,7 @@ def look(tools: Sequence[Path] = ()) -> View:
     path = search_path(bound)
     # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
     here = [Path.cwd()] if len(Path.cwd().parts) > 3 else []  # not /usr/bin itself
-    hidden = [path for path in (PACKAGE, *here) if path.is_relative_to("/usr")]
+    hidden = [folder for folder in (PACKAGE, *here) if folder.is_relative_to("/usr")]
     python, prefix = choose_python()
     if prefix is not None:
         bound[str(prefix)] = str(prefix)
@@ -68,8 +69,9 @@ def search_path(tools: Iterable[str]) -> str:
 def offered(tools: Sequence[Path], private: Iterable[Path] = ()) -> dict[str, Path]:
     """The folders that `tools` names, links resolved, by the place where candidates find them: /opt/tools/NAME.
 
-    `private` are files and folders that no candidate may read, as are always the working directory, the home and
-    rlsh itself. Raises RlshError where a folder is none, shows what it should not, or cannot stand on a PATH.
+    `private` are files and folders that no candidate may read, as are always the working directory, the temporary
+    one, the home and rlsh itself. Raises RlshError where a folder is none, holds what it should not show, or cannot
+    stand on a PATH.
     """
     found: dict[str, Path] = {}
     private = [*never_shown(), PACKAGE, *private]
@@ -85,10 +87,11 @@ def offered(tools: Sequence[Path], private: Iterable[Path] = ()) -> dict[str, Pa
 
 
 def never_shown() -> list[Path]:
-    """The working directory, where runs and tasks lie, and the home, if there is one."""
+    """The working directory, where runs and tasks lie, everybody's temporary one, and the home, if there is one."""
+    found = [Path.cwd(), Path(tempfile.gettempdir())]
     with contextlib.suppress(RuntimeError):
-        return [Path.cwd(), Path.home()]
-    return [Path.cwd()]
+        found.append(Path.home())
+    return found
 
 
 def objection(tool: Path, private: Iterable[Path]) -> str | None:

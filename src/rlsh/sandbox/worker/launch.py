@@ -12,17 +12,19 @@ is executed but the command's own shell, nothing is parsed, and that is most of 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import resource
 import select
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from rlsh.sandbox.worker import kernel
 from rlsh.sandbox.worker.process import children
-from rlsh.sandbox.worker.tree import MIB, Workspace
+from rlsh.sandbox.worker.tree import MIB, Workspace, write_all
 
 UID_INSIDE = 1000
 ENVIRONMENT = {
@@ -116,11 +118,26 @@ def unfit(script: bytes) -> bytes | None:
 
 def pipe() -> tuple[int, int]:
     """Ends that are numbered above all that a first process is given by number."""
-    ends = os.pipe()
-    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD) for end in ends)
-    for end in ends:
-        os.close(end)
-    return high[0], high[1]
+    read_end, write_end = os.pipe()
+    return raised(read_end), raised(write_end)
+
+
+def raised(fd: int) -> int:
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+    os.close(fd)
+    return high
+
+
+@contextlib.contextmanager
+def holding(content: bytes, folder: str) -> Iterator[int]:
+    """A descriptor that gives `content`: a nameless file's, as a pipe takes no more than a page from who has many."""
+    fd = raised(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+    try:
+        write_all(fd, content)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def hung_up(fd: int) -> bool:
@@ -181,21 +198,14 @@ class Cold:
         return [*options, "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def start(self, workspace: Workspace, script: bytes, streams: Streams) -> int:
-        # One pipe carries the options, another the filter: /proc/1/cmdline shows what else bwrap is told.
-        (args, args_w), (program, program_w) = pipe(), pipe()
-        try:
+        # By descriptor, since /proc/1/cmdline shows what else bwrap is told.
+        with holding(self.place.seccomp, self.place.base) as program:
             options = [*self.options(workspace), "--seccomp", str(program), ""]
-            os.write(args_w, "\0".join(options).encode())
-            os.write(program_w, self.place.seccomp)
-            os.close(args_w)
-            os.close(program_w)
-            pid = os.fork()
-            if pid == 0:
-                self.become_bwrap(workspace.limits, script, streams, args, program)
-            return pid
-        finally:
-            os.close(args)
-            os.close(program)
+            with holding(b"\0".join(map(os.fsencode, options)), self.place.base) as args:
+                pid = os.fork()
+                if pid == 0:
+                    self.become_bwrap(workspace.limits, script, streams, args, program)
+                return pid
 
     def become_bwrap(self, limits: dict[str, Any], script: bytes, streams: Streams, *inherited: int) -> NoReturn:
         """The forked child: limits, then the uid, then bwrap."""

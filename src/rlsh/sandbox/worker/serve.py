@@ -299,9 +299,10 @@ def same_mounts_as(pid: int) -> bool:
 
 
 def mount_point(*in_use: str) -> str:
-    """A standard directory to mount over (in our namespace only), holding nothing that is needed later."""
+    """A standard directory to mount over (in our namespace only): none that is, or holds, what is needed later."""
+    used = [f"{os.path.realpath(path)}/" for path in in_use]
     for path in ("/mnt", "/srv", "/media"):
-        if os.path.isdir(path) and not any(os.path.realpath(used).startswith(f"{path}/") for used in in_use):
+        if os.path.isdir(path) and not any(place.startswith(f"{os.path.realpath(path)}/") for place in used):
             return path
     raise HostFault("none of /mnt, /srv and /media can be mounted over")
 
