@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from another_user import AnotherUser, another_user
 
 from rlsh.env.build import build_tasks, record
 from rlsh.sandbox.base import Sandbox, SandboxError
@@ -22,6 +23,12 @@ def sandbox() -> Iterator[Sandbox]:
         pytest.skip(str(error))
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def unprivileged() -> Iterator[AnotherUser]:
+    with another_user() as user:
+        yield user
 
 
 @pytest.fixture(scope="session")

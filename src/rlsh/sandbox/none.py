@@ -183,10 +183,12 @@ class UnprotectedWorkspace(Closing):
             return ExecResult(b"", why, 126)
         try:
             self._folder.chmod(0o700)  # nothing keeps a command from locking it
-            if work.is_symlink():
-                raise NotADirectoryError(work)
-            work.chmod(0o755)
+            there = work.is_dir() and not work.is_symlink()
+            if there:
+                work.chmod(0o755)
         except OSError:
+            there = False
+        if not there:
             return ExecResult(b"", b"the workspace was removed\n", 126)
         captures = [Capture(self._limits.output_bytes) for _ in range(2)]
         argv: list[str | bytes] = [*bounds(self._limits), *SHELL, script]

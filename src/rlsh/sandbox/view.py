@@ -144,17 +144,19 @@ def choose_python() -> tuple[str, Path | None]:
     """The Python that candidates get, and the folder that has to be bound for it if it is not the system's.
 
     The running interpreter's is bound where it lies, since an installation may know its own place. ("", None) where
-    that would show too much, or be mounted over: candidates then have what their PATH leads to.
+    there is none, or that would show too much, or be mounted over: candidates then have what their PATH leads to.
     """
     if python_version(SYSTEM_PYTHON) >= OLDEST_PYTHON:
         return str(SYSTEM_PYTHON), None
     prefix = Path(sys.base_prefix).resolve()
     python = prefix / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    if not python.exists():
+        return "", None
     if prefix.is_relative_to("/usr"):
         return str(python), None
     private = [*never_shown(), *([] if "site-packages" in PACKAGE.parts else [PACKAGE])]
     shown = any(path.resolve().is_relative_to(prefix) for path in private)
-    if shown or not python.exists() or any(prefix.is_relative_to(path) for path in MOUNTED_OVER):
+    if shown or any(prefix.is_relative_to(path) for path in MOUNTED_OVER):
         return "", None
     return str(python), prefix
 
