@@ -165,17 +165,18 @@ def test_tools_that_hold_a_verbs_own_files_are_refused(capsys, world, tmp_path):
         shutil.copy(world / "tasks.jsonl", folder)
         shutil.copytree(world / "model", folder / "model")
     option = ["--tools", tools]
-    recipe = f"env.tools={tools}"
+    recipe, result = f"env.tools={tools}", ["--json", tmp_path / "e.json"]
     for place, fits in ((elsewhere, True), (tools, False)):
         for words in (
             ["tasks", "check", place / "tasks.jsonl", *option],
             ["tasks", "traces", "--out", place / "t.jsonl", "--count", 1, *option],
-            ["eval", world / "model", recipe, "--tasks", place / "tasks.jsonl", "--samples", 1],
-            ["eval", place / "model", recipe, "--tasks", world / "tasks.jsonl", "--samples", 1],
+            ["eval", world / "model", recipe, "--tasks", place / "tasks.jsonl", "--samples", 1, *result],
+            ["eval", place / "model", recipe, "--tasks", world / "tasks.jsonl", "--samples", 1, *result],
         ):
             code, _, err = run(capsys, *words)
             assert code == (0 if fits else 1), err
             assert fits or (f"rlsh: tools: {tools} holds " in err and "no candidate may read" in err)
+    assert json.loads((tmp_path / "e.json").read_text())["env"]["tools"] == [str(tools)]
 
 
 def test_tools_are_found_by_commands(capsys, make_task, tmp_path, monkeypatch):
@@ -189,6 +190,8 @@ def test_tools_are_found_by_commands(capsys, make_task, tmp_path, monkeypatch):
     assert run(capsys, *words)[0] == 1
     for kind in ("warm", "cold"):
         assert run(capsys, *words, "--sandbox", kind, "--tools", "~/mine")[1] == f"{task.id}: 1.0\n"
+    code, _, err = run(capsys, *words, "--tools", "~no-such-user/mine")
+    assert code == 1 and "~no-such-user/mine is relative" in err
 
 
 def test_tasks_verify_judges_one_answer(capsys, world, tmp_path):

@@ -136,7 +136,11 @@ for before in (["false"], ["/nosuch/setpriv"]):
 
 
 def test_a_command_has_the_allow_list_and_a_folder_of_its_own(said: Said, temporary: Path) -> None:
-    out = said('print(opened().exec("env | sort; pwd; umask; cat; echo x >$TMPDIR/x").stdout.decode())', SECRET="1")
+    script = """
+os.umask(0o077)
+print(opened().exec("env | sort; pwd; umask; cat; echo x >$TMPDIR/x").stdout.decode())
+"""
+    out = said(script, SECRET="1")
     folder = out.split("HOME=")[1].splitlines()[0].removesuffix("/work")
     assert Path(folder).is_relative_to(temporary)
     assert out.splitlines() == [
@@ -308,7 +312,7 @@ def after(command):
 
 for command in ("true", "chmod 0 .", "chmod 0 .."):
     print(after(command))
-for command in ("rm -rf $HOME", "rm -rf $HOME; ln -s / $HOME", "rm -rf $HOME; echo >$HOME", "rm -rf ../../*"):
+for command in ("rm -rf $HOME", "rm -rf $HOME; ln -s $TMPDIR $HOME", "rm -rf $HOME; echo >$HOME", "rm -rf ../../*"):
     print(after(command))
 """)
     assert out.splitlines() == [str((0, b"A", b""))] * 3 + [str((126, b"", b"the workspace was removed\n"))] * 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
             "--tools",
             action="append",
             default=[],
-            type=lambda text: Path(text).expanduser(),
+            type=lambda text: Path(os.path.expanduser(text)),  # noqa: PTH111 (pathlib's raises where nobody has that name)
             metavar="DIR",
             help="a folder of programs that commands find last on their PATH, read-only; may be repeated",
         )
