@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,7 +60,7 @@ def another_user() -> Iterator[AnotherUser]:
         folder = Path(name)
         shutil.copytree(PACKAGE, folder / "rlsh", ignore=shutil.ignore_patterns("__pycache__", "shipped"))
         subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
-        path = f"{folder}:{sysconfig.get_path('platlib')}"
+        path = f"{folder}:{Path(pytest.__file__).parents[1]}"  # which may be no place of this interpreter's own
         pythons = filter(None, (sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin")))
         found = next((one for one in (AnotherUser(folder, python, path) for python in pythons) if works(one)), None)
         if found is None:
