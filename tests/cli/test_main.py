@@ -101,7 +101,7 @@ def test_missing_task_file_says_how_to_make_one(capsys, tmp_path):
 
 
 def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
-    def none(workers=None, kind=None):
+    def none(**options):
         raise SandboxError("unshare: refused; way out: a container")
 
     monkeypatch.setattr("rlsh.sandbox.probe.open_sandbox", none)
@@ -111,6 +111,87 @@ def test_no_sandbox_fails_closed(capsys, world, tmp_path, monkeypatch):
     ):
         code, _, err = run(capsys, *words)
         assert code == 1 and "refused" in err
+
+
+CONSENT = "--i-understand-commands-run-unprotected"
+SANDBOXED = [
+    ["tasks", "check", "t"],
+    ["tasks", "build", "--out", "o"],
+    ["tasks", "traces", "--out", "o"],
+    ["tasks", "verify", "t", "id", "--command", "x"],
+    ["data", "prepare", "--out", "o"],
+    ["data", "chats", "--out", "o"],
+    ["eval", "base", "--tasks", "t"],
+    ["grpo"],
+    ["base"],
+    ["demo"],
+]
+
+
+@pytest.mark.parametrize("words", SANDBOXED, ids=" ".join)
+def test_no_command_runs_unprotected_without_consent(capsys, monkeypatch, words):
+    """The control is the last line: with consent, and nothing else changed, the verb is run."""
+    ran = []
+    for verb in ("tasks_check", "tasks_build", "tasks_traces", "tasks_verify", "prepare", "chats"):
+        monkeypatch.setattr(f"rlsh.cli.commands.{verb}", ran.append)
+    for verb in ("eval", "grpo", "base", "demo"):
+        monkeypatch.setattr(f"rlsh.cli.commands.{verb}", ran.append)
+    code, _, err = run(capsys, *words, "--sandbox", "none")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("rlsh: --sandbox none runs a model's commands as you") and CONSENT in err
+    for half in (CONSENT[:-1], "--i-understand", "--i"):
+        code, _, err = run(capsys, *words, "--sandbox", "none", half)
+        assert code == 2 and half in err
+    assert not ran
+    assert run(capsys, *words, "--sandbox", "none", CONSENT)[0] == 0 and len(ran) == 1
+
+
+def test_no_option_can_be_abbreviated(capsys, world):
+    assert run(capsys, "tasks", "stats", world / "tasks.jsonl", "--json", "-")[0] == 0
+    assert run(capsys, "tasks", "stats", world / "tasks.jsonl", "--js", "-")[0] == 2
+
+
+def test_attacks_are_never_tried_without_a_sandbox(capsys):
+    for consent in ([], [CONSENT]):
+        code, _, err = run(capsys, "attack", "--sandbox", "none", *consent)
+        assert code == 2 and "invalid choice: 'none'" in err
+
+
+def test_tools_that_hold_a_verbs_own_files_are_refused(capsys, world, tmp_path):
+    """The task file, the output, the model: none of them may be read by commands."""
+    tools, elsewhere = tmp_path / "tools", tmp_path / "elsewhere"
+    for folder in (tools, elsewhere):
+        folder.mkdir()
+        shutil.copy(world / "tasks.jsonl", folder)
+        shutil.copytree(world / "model", folder / "model")
+    option = ["--tools", tools]
+    recipe, result = f"env.tools={tools}", ["--json", tmp_path / "e.json"]
+    for place, fits in ((elsewhere, True), (tools, False)):
+        for words in (
+            ["tasks", "check", place / "tasks.jsonl", *option],
+            ["tasks", "traces", "--out", place / "t.jsonl", "--count", 1, *option],
+            ["eval", world / "model", recipe, "--tasks", place / "tasks.jsonl", "--samples", 1, *result],
+            ["eval", place / "model", recipe, "--tasks", world / "tasks.jsonl", "--samples", 1, *result],
+        ):
+            code, _, err = run(capsys, *words)
+            assert code == (0 if fits else 1), err
+            assert fits or (f"rlsh: tools: {tools} holds " in err and "no candidate may read" in err)
+    assert json.loads((tmp_path / "e.json").read_text())["env"]["tools"] == [str(tools)]
+
+
+def test_tools_are_found_by_commands(capsys, make_task, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "tidy").write_text("#!/bin/sh\nsort -n a.txt\n")
+    (tmp_path / "mine" / "tidy").chmod(0o755)
+    task = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "200\n30\n"}, broken="sort a.txt")
+    write_tasks(tmp_path / "tasks.jsonl", [task])
+    words = ["tasks", "verify", tmp_path / "tasks.jsonl", task.id, "--command", "tidy"]
+    assert run(capsys, *words)[0] == 1
+    for kind in ("warm", "cold"):
+        assert run(capsys, *words, "--sandbox", kind, "--tools", "~/mine")[1] == f"{task.id}: 1.0\n"
+    code, _, err = run(capsys, *words, "--tools", "~no-such-user/mine")
+    assert code == 1 and "~no-such-user/mine is relative" in err
 
 
 def test_tasks_verify_judges_one_answer(capsys, world, tmp_path):

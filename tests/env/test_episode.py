@@ -7,7 +7,7 @@ import pytest
 
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.types import BadCall, Message, StopReason, ToolCall
+from rlsh.types import BadCall, Message, RlshError, StopReason, ToolCall
 
 CONFIG = EnvConfig(max_turns=4, wall_s=1.0)
 DONE = Message("assistant", "done")
@@ -110,6 +110,25 @@ def test_no_command_forges_infra_for_the_commands_after_it(episode, command):
     assert episode.step(call("echo on")).content == "on\n[exit 0]"
     episode.step(DONE)
     assert not episode.verdict().infra
+
+
+def test_tools_of_the_recipe_are_those_of_the_sandbox(task, sandbox, tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "others").mkdir()
+    config = EnvConfig(tools=(tmp_path / "tools",))
+    own = open_sandbox(1, tools=config.tools)
+    try:
+        Episode(task, own, config).close()
+        Episode(task, own, CONFIG).close()  # a recipe need not use what there is
+        others = EnvConfig(tools=(tmp_path / "others",))
+        with pytest.raises(
+            RlshError, match=f"env.tools = {tmp_path}/others, but the sandbox offers {tmp_path}/tools: "
+        ):
+            Episode(task, own, others)
+    finally:
+        own.close()
+    with pytest.raises(RlshError, match="but the sandbox offers none: open it with"):
+        Episode(task, sandbox, config)
 
 
 def test_an_episode_is_used_once(episode):

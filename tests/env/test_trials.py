@@ -43,7 +43,7 @@ def test_what_was_found_by_other_rules_is_found_anew(tmp_path, monkeypatch):
 
 def test_rules_are_the_code(tmp_path, monkeypatch):
     (tmp_path / "env").mkdir()
-    monkeypatch.setattr(trials_module.rlsh, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(trials_module, "PACKAGE", tmp_path)
     (tmp_path / "env" / "a.py").write_text("1")
     before = rules()
     assert rules() == before

@@ -39,10 +39,11 @@ from rlsh.sandbox.container import (
     exec_command,
     fault,
     find_engine,
+    mount_option,
     regular_file,
     run_command,
 )
-from rlsh.types import Entry, Tree
+from rlsh.types import Entry, RlshError, Tree
 
 LIMITS = Limits(wall_s=30, workspace_mb=2, inodes=40, file_mb=1)
 FILES = {"a": Entry(b"A"), "d/b": Entry(b"B", 0o750), "l": Entry(b"d/b", 0o777, "link")}
@@ -87,6 +88,10 @@ elif command == "run":
     (name,) = [argument.partition("=")[2] for argument in argv if argument.startswith("--name=")]
     for folder in ("work", "tmp", "shm", "cgroup"):
         (home / name / folder).mkdir(parents=True)
+    for mount in [dict(re.findall(r"(\w+)=([^,]+)", argument)) for argument in argv if argument.startswith("--mount=")]:
+        place = home / name / mount["target"].strip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(mount["source"])
     for file in ("pids.max", "memory.max"):
         (home / name / "cgroup" / file).write_text("max\n" if (home / "unbounded").exists() else "35\n")
     print("0123456789ab")
@@ -105,6 +110,7 @@ elif command == "exec":
     sweeper = f'{sys.executable} -I -S -c "$SWEEPER" {here} $$'
     places = {"kill -9 -1": sweeper, "/work": f"{here}/work", "/tmp": f"{here}/tmp", "/dev/shm": f"{here}/shm",
               "/sys/fs/cgroup": f"{here}/cgroup"}
+    inside[5:] = [argument.replace("/opt/", f"{here}/opt/") for argument in inside[5:]]
     script = re.sub("|".join(places), lambda match: places[match[0]], script)
     if re.search(r"\bkill\b", script):
         fail(f"refused, it would kill everything: {script}", 99)
@@ -176,7 +182,7 @@ def test_run_command_asks_for_every_wall(name: str) -> None:
     limits = Limits(
         cpu_s=3, tree_memory_mb=512, workspace_mb=8, processes=32, open_files=64, file_mb=4, inodes=512
     )  # fmt: skip
-    argv = run_command(Path("/usr/bin", name), "rlsh-1-ab", "some/image", limits)
+    argv = run_command(Path("/usr/bin", name), "rlsh-1-ab", "some/image", limits, [])
     wanted = """
         --detach --rm --read-only --no-healthcheck --name=rlsh-1-ab --network=none --ipc=private --hostname=sandbox
         --user=65534:65534 --cap-drop=ALL --security-opt=no-new-privileges --shm-size=8m --pids-limit=35 --memory=536m
@@ -202,9 +208,22 @@ def test_exec_commands_run_as_the_candidates_user() -> None:
     argv = exec_command(Path("/bin/podman"), "box", "script", "x", stdin=True, workdir="/")
     shell = ["box", "bash", "--norc", "--noprofile", "-c", "script", "bash", "x"]
     assert argv == ["/bin/podman", "exec", "--interactive", "--user=1000:1000", "--workdir=/", *shell]
-    argv = candidate_command(Path("/bin/podman"), "box", "id; -1", Limits(memory_mb=256))
+    argv = candidate_command(Path("/bin/podman"), "box", "id; -1", Limits(memory_mb=256), "/bin")
     assert argv[:4] == ["/bin/podman", "exec", "--user=1000:1000", "--workdir=/work"]  # and no standard input
     assert argv[4:13] == [*shell[:5], container.COMMAND, "bash", "262144", "id; -1"]
+
+
+def test_a_mount_is_read_only_and_brings_no_other_with_it() -> None:
+    option = mount_option("/opt/tools/x", Path("/home/me/x"))
+    assert option == "--mount=type=bind,source=/home/me/x,target=/opt/tools/x,readonly,bind-nonrecursive"
+    argv = run_command(Path("/bin/podman"), "box", "some/image", LIMITS, [option])
+    assert argv.index(option) < argv.index("some/image")
+
+
+@pytest.mark.parametrize("name", ["a,readonly=false", 'a"', "a\nb"])
+def test_a_folder_that_no_mount_option_can_name_is_refused(name: str) -> None:
+    with pytest.raises(RlshError, match="which no engine takes: rename it"):
+        mount_option("/opt/tools/x", Path("/home", name))
 
 
 def test_the_engine_gets_four_variables_of_ours() -> None:
@@ -511,6 +530,23 @@ def test_candidates_see_the_allow_list_and_no_input(work: ContainerWorkspace) ->
     seen = work.exec("env | sort | cut -d= -f1; cat; ulimit -v").stdout.split()
     wanted = "HOME LANG LC_ALL PATH PWD SHELL SHLVL TERM TZ USER _ 262144"
     assert [word.decode() for word in seen] == wanted.split()
+
+
+def test_tools_come_last_on_the_path(engine: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "mine"
+    tools.mkdir()
+    for name in ("tidy", "ls"):
+        (tools / name).write_text("#!/bin/sh\necho mine\n")
+        (tools / name).chmod(0o755)
+    with ContainerSandbox(engine, tools=[tools]) as sandbox, sandbox.open(FILES, LIMITS) as work:
+        assert sandbox.tools == (tools,)
+        assert work.exec("tidy; ls; echo $PATH").stdout.decode().splitlines() == [
+            "mine", "a", "d", "l", f"/usr/local/bin:/usr/bin:/bin:{engine.parent}/{work.name}/opt/tools/mine"
+        ]  # fmt: skip
+    with ContainerSandbox(engine) as sandbox, sandbox.open(FILES, LIMITS) as work:
+        assert work.exec("tidy").exit_code == 127
+    with pytest.raises(RlshError, match="is no folder"):
+        ContainerSandbox(engine, tools=[tools / "tidy"])
 
 
 def test_a_signal_is_told_by_the_code_alone(work: ContainerWorkspace) -> None:

@@ -21,10 +21,11 @@ from pathlib import Path
 
 import pytest
 
-from rlsh.sandbox import ExecResult, Limits, SandboxError, WorkspaceError, linux
+from rlsh.sandbox import ExecResult, Limits, SandboxError, WorkspaceError, linux, view
 from rlsh.sandbox.base import Kind
 from rlsh.sandbox.linux import LinuxSandbox, LinuxWorkspace, find_bwrap, worker_argv
 from rlsh.sandbox.probe import probe, usable
+from rlsh.sandbox.view import View
 from rlsh.types import Entry
 
 LADDER = probe()
@@ -201,7 +202,7 @@ def test_bash_speaks_as_bash_c_does(work: LinuxWorkspace) -> None:
 
 def test_package_under_usr_is_hidden(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(Path("/usr/share").iterdir())
-    monkeypatch.setattr(linux, "PACKAGE", Path("/usr/share"))
+    monkeypatch.setattr(view, "PACKAGE", Path("/usr/share"))
     with LinuxSandbox(kind, 1) as sandbox, sandbox.open({}, PATIENT) as work:
         assert stdout(work, "ls -A /usr/share") == ""
         assert work.exec(": >/usr/share/x").exit_code == 1
@@ -599,7 +600,7 @@ def test_a_worker_whose_reader_went_away_ends_without_a_word(kind: Kind) -> None
     ours, theirs = socket.socketpair()
     with theirs:
         worker = subprocess.Popen(
-            worker_argv(find_bwrap() if kind == "cold" else None),
+            worker_argv(find_bwrap() if kind == "cold" else None, View()),
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import secrets
 import select
 import shutil
 import socket
 import subprocess
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rlsh.sandbox.temporary import HeldFolder
 from rlsh.types import Tree
 
 UNTOUCHED = "untouched\n"
@@ -38,7 +35,8 @@ class Stage:
 
     def __init__(self, answers: Tree) -> None:
         self.marker, self.secret = new_marker(), secrets.token_hex(16)
-        self.folder = Path(tempfile.mkdtemp(prefix="rlsh-attack-"))
+        self._held = HeldFolder("rlsh-attack-")
+        self.folder = self._held.path
         self.folder.chmod(0o755)
         (self.folder / "secret").write_text(self.secret)
         self.file = self.folder / "file"
@@ -98,6 +96,4 @@ class Stage:
             listener.close()
         self.process.kill()
         self.process.wait()
-        with contextlib.suppress(OSError):
-            os.chmod(self.folder, 0o700)  # noqa: PTH101
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._held.close()

@@ -26,7 +26,7 @@ def attack(arguments: argparse.Namespace) -> None:
         raise RlshError(f"--count {arguments.count}: it counts tasks and needs --tasks FILE")
     say(arguments, f"{'class':18} {'attack':24} {'path':5} rewarded escaped survivors infra seconds")
     rows: list[Row] = []
-    for opened, path in backends(arguments.sandbox):
+    for opened, path in backends(arguments.sandbox, arguments.tools):
         rows += attack_backend(arguments, attacks, opened, path)
     summary = totals(rows)
     say(arguments, ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in summary.items()))
@@ -35,7 +35,7 @@ def attack(arguments: argparse.Namespace) -> None:
         raise RlshError(f"{len(bad)} attacks were not held off: {', '.join(bad)}")
 
 
-def backends(chosen: Backend | None) -> Iterator[tuple[Sandbox, str]]:
+def backends(chosen: Backend | None, tools: Sequence[Path]) -> Iterator[tuple[Sandbox, str]]:
     """The chosen sandbox, or all that work here, each closed before the next is opened.
 
     Raises SandboxError where there is none.
@@ -46,7 +46,7 @@ def backends(chosen: Backend | None) -> Iterator[tuple[Sandbox, str]]:
     wanted = [chosen] if chosen else [rung.name for rung in probe() if rung.ok]
     kinds: list[Backend | None] = [kind for kind in get_args(Backend) if kind in wanted]
     for kind in kinds or [None]:  # opening none of them says what is wrong
-        opened = open_sandbox(WORKERS, kind)
+        opened = open_sandbox(WORKERS, kind, tools)
         try:
             yield opened, str(kind)
         finally:
@@ -77,7 +77,7 @@ def attack_tasks(arguments: argparse.Namespace, attacks: Sequence[Attack]) -> No
     from rlsh.trainers.progress import Progress
 
     tasks = read_tasks(Path(arguments.tasks))[: arguments.count]
-    with sandbox(arguments) as s:
+    with sandbox(arguments, arguments.tasks) as s:
         fallen = run_tasks(tasks, attacks, s, Progress("attack", len(tasks)).update)
     say(arguments, *(f"{one.task}: {one.attack}" for one in fallen))
     hacked = {one.task for one in fallen}

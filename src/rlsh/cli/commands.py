@@ -7,7 +7,7 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,13 +23,25 @@ if TYPE_CHECKING:  # importing these takes time, torch's above all, and most ver
 
 C = TypeVar("C")
 DEMONSTRATIONS = 3000
+NONE = "none"  # of --sandbox
+CONSENT = "--i-understand-commands-run-unprotected"
 
 
 @contextmanager
-def sandbox(arguments: argparse.Namespace) -> Iterator[Sandbox]:
+def sandbox(
+    arguments: argparse.Namespace, *private: str | Path, tools: Sequence[Path] | None = None
+) -> Iterator[Sandbox]:
+    """The sandbox that was asked for. `tools` are those of `--tools` where they are not given; `private` are files
+    and folders that these must not show."""
     from rlsh.sandbox.probe import open_sandbox
 
-    opened = open_sandbox(kind=arguments.sandbox)
+    tools = arguments.tools if tools is None else tools
+    if arguments.sandbox == NONE:
+        from rlsh.sandbox.none import UnprotectedSandbox
+
+        opened: Sandbox = UnprotectedSandbox(tools)
+    else:
+        opened = open_sandbox(kind=arguments.sandbox, tools=tools, private=[Path(path) for path in private])
     try:
         yield opened
     finally:
@@ -122,7 +134,7 @@ def tasks_build(arguments: argparse.Namespace) -> None:
         "never_met": arguments.never_met,
     }
     progress = Progress("tasks", sum(counts.values()))
-    with sandbox(arguments) as s, kept_in(out) as trials:
+    with sandbox(arguments, out) as s, kept_in(out) as trials:
         made = build_set(arguments.kind, counts, s, seed=arguments.seed, trials=trials, progress=progress.update)
         made.write(out)
     for part, report in made.reports.items():
@@ -139,7 +151,7 @@ def tasks_check(arguments: argparse.Namespace) -> None:
     from rlsh.tasks.task import read_tasks
 
     tasks = read_tasks(Path(arguments.file))
-    with sandbox(arguments) as s, ThreadPoolExecutor(4) as pool:
+    with sandbox(arguments, arguments.file) as s, ThreadPoolExecutor(4) as pool:
         reasons = list(pool.map(lambda t: admit(t, s), tasks))
     bad = {t.id: r for t, r in zip(tasks, reasons, strict=True) if r is not None}
     say(arguments, f"{len(tasks) - len(bad)} of {len(tasks)} tasks hold", *(f"  {i}: {r}" for i, r in bad.items()))
@@ -164,7 +176,7 @@ def tasks_verify(arguments: argparse.Namespace) -> None:
 
     task = task_named(arguments.file, arguments.id)
     claim(arguments.json)
-    with sandbox(arguments) as s:
+    with sandbox(arguments, arguments.file) as s:
         if arguments.command is not None:
             verdict = verify_command(task, arguments.command, s, LIMITS)
         else:
@@ -204,7 +216,7 @@ def tasks_traces(arguments: argparse.Namespace) -> None:
 
     claim(arguments.out)
     env = load(EvalConfig, None, arguments.overrides).env
-    with sandbox(arguments) as s:
+    with sandbox(arguments, arguments.out, *filter(None, [arguments.tasks]), tools=env.tools) as s:
         if arguments.tasks is None:
             made = demonstrations(s, arguments.count or DEMONSTRATIONS, arguments.seed, env)
         else:
@@ -214,6 +226,9 @@ def tasks_traces(arguments: argparse.Namespace) -> None:
     print(f"{len(made)} demonstrations in {arguments.out}")
 
 
+# --- data and training ------------------------------------------------------------------------------------------
+
+
 def prepare(arguments: argparse.Namespace) -> None:
     from rlsh.data.shards import MANIFEST
     from rlsh.recipe_base import prepare_data
@@ -221,7 +236,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     paths = [Path(p) for p in arguments.paths] or None
     out = Path(arguments.out)
     if arguments.sessions:
-        with sandbox(arguments) as s:
+        with sandbox(arguments, out) as s:
             prepare_data(out, s, vocab=arguments.vocab, sessions=arguments.sessions, paths=paths)
     else:
         prepare_data(out, None, vocab=arguments.vocab, sessions=0, paths=paths)
@@ -232,7 +247,7 @@ def chats(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import write_replay
 
     out = Path(arguments.out)
-    with sandbox(arguments) as s:
+    with sandbox(arguments, out) as s:
         write_replay(out / "replay.jsonl", s, arguments.count, out)
     print(f"{arguments.count} conversations in {out / 'replay.jsonl'}")
 
@@ -257,7 +272,7 @@ def grpo(arguments: argparse.Namespace) -> None:
     from rlsh.trainers.grpo import grpo as train
 
     chosen = config(GrpoConfig, arguments)
-    with sandbox(arguments) as s:
+    with sandbox(arguments, chosen.tasks, chosen.out, tools=chosen.env.tools) as s:
         run = train(chosen, s, arguments.resume)
     print(f"model: {run}\nreport: {write_run_report(run)}")
 
@@ -266,7 +281,7 @@ def base(arguments: argparse.Namespace) -> None:
     from rlsh.recipe_base import BaseConfig, make_base
 
     chosen = config(BaseConfig, arguments, "base")
-    with sandbox(arguments) as s:
+    with sandbox(arguments, chosen.out, tools=chosen.env.tools) as s:
         print(f"base: {make_base(chosen, s, arguments.resume)}")
 
 
@@ -287,7 +302,7 @@ def eval(arguments: argparse.Namespace) -> None:
     chosen = load(EvalConfig, None, arguments.overrides, base=trained_with(Path(arguments.model)))
     policy = load_policy(arguments.model)
     progress = Progress("eval", len(tasks) * (1 + arguments.samples))
-    with sandbox(arguments) as s:
+    with sandbox(arguments, arguments.tasks, arguments.model, tools=chosen.env.tools) as s:
         result = evaluate(
             policy,
             tasks,
@@ -329,7 +344,7 @@ def demo(arguments: argparse.Namespace) -> None:
     from rlsh.demo import DemoConfig, run_demo, table_lines
 
     chosen = config(DemoConfig, arguments, "demo")
-    with sandbox(arguments) as s:
+    with sandbox(arguments, chosen.grpo.out, tools=chosen.grpo.env.tools) as s:
         summary = run_demo(chosen, s, arguments.resume)
     print(*table_lines(chosen.grpo.out), sep="\n")
     print(f"\n{summary['seconds'] / 60:.1f} minutes; report: {chosen.grpo.out / 'report.html'}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias, get_args
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
 
 from rlsh.cli import commands
 from rlsh.cli.attack import attack as run_attack
@@ -13,13 +15,20 @@ from rlsh.config import ConfigError
 from rlsh.sandbox.base import Backend
 from rlsh.types import RlshError
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 RECIPE_HELP = "a shipped recipe's name or a TOML file"
 OVERRIDES_HELP = "dotted overrides, e.g. optim.lr=1e-4"
 
 
+class Parser(argparse.ArgumentParser):
+    """No option can be abbreviated: half a consent is none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="rlsh",
         description="Train a language model you own to act through a command line, by reinforcement learning "
         "you can read.",
@@ -39,22 +48,45 @@ def parser() -> argparse.ArgumentParser:
         found.add_argument("--resume", action="store_true", help="go on with the run that is there")
         return found
 
-    def sandboxed(
-        found: argparse.ArgumentParser, help: str = "how commands are run (default: the first way that works here)"
-    ) -> argparse.ArgumentParser:
-        found.add_argument("--sandbox", choices=get_args(Backend), help=help)
+    def sandboxed(found: argparse.ArgumentParser, *, recipe: bool = False) -> argparse.ArgumentParser:
+        """With a `recipe`, `env.tools` of that says what tools there are."""
+        found.add_argument(
+            "--sandbox",
+            choices=[*get_args(Backend), commands.NONE],
+            help="how commands are run (default: the first of warm, cold and container that works here)",
+        )
+        found.add_argument(commands.CONSENT, action="store_true", dest="consent", help="--sandbox none asks for it")
+        if not recipe:
+            tools(found)
         return found
+
+    def tools(found: argparse.ArgumentParser) -> None:
+        found.add_argument(
+            "--tools",
+            action="append",
+            default=[],
+            type=lambda text: Path(os.path.expanduser(text)),  # noqa: PTH111 (pathlib's raises where nobody has that name)
+            metavar="DIR",
+            help="a folder of programs that commands find last on their PATH, read-only; may be repeated",
+        )
 
     def json_out(found: argparse.ArgumentParser) -> None:
         found.add_argument("--json", metavar="PATH", help="also write the result as JSON (- for stdout)")
 
-    sandboxed(trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes"))
+    sandboxed(
+        trainer("demo", "before and after: the shipped base learns to repair shell commands, in minutes"), recipe=True
+    )
     json_out(verb("doctor", "say whether this machine can run the sandbox, rung by rung"))
 
     about = "try to earn a reward without a repair, to get out, to stay, to take the machine down"
     attack = verbs.add_parser("attack", help=about, description=about)
     attack.set_defaults(run=run_attack)
-    sandboxed(attack, "how commands are run (default: every way that works here, one after another)")
+    attack.add_argument(
+        "--sandbox",
+        choices=get_args(Backend),
+        help="how commands are run (default: every way that works here, one after another)",
+    )
+    tools(attack)
     attack.add_argument(
         "--suite", metavar="DIR", help="your own attacks, DIR/CLASS/NAME.toml, and not the shipped ones"
     )
@@ -108,7 +140,7 @@ def parser() -> argparse.ArgumentParser:
     )
     traces.add_argument("--seed", type=int, default=1, help="of drills (default 1)")
     traces.add_argument("overrides", nargs="*", metavar="key=value", help="env.*, e.g. env.dialect=iclaw")
-    sandboxed(traces)
+    sandboxed(traces, recipe=True)
 
     data = verbs.add_parser("data", help="prepare text for pretraining").add_subparsers(
         dest="data_verb", required=True, metavar="VERB"
@@ -134,8 +166,8 @@ def parser() -> argparse.ArgumentParser:
 
     trainer("pretrain", "train a decoder on shards, from scratch")
     trainer("sft", "train a model on demonstrations: the cold start")
-    sandboxed(trainer("grpo", "train a model on tasks by reward"))
-    sandboxed(trainer("base", "rebuild the base that ships: data, pretraining, cold start"))
+    sandboxed(trainer("grpo", "train a model on tasks by reward"), recipe=True)
+    sandboxed(trainer("base", "rebuild the base that ships: data, pretraining, cold start"), recipe=True)
 
     evaluate = verb("eval", "held-out pass rates of a model, with intervals")
     evaluate.add_argument("model", help="model folder, run folder or a shipped name (base)")
@@ -148,15 +180,25 @@ def parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--samples", type=int, default=8, help="sampled episodes a task (default 8)")
     evaluate.add_argument("--seed", type=int, default=0)
-    json_out(sandboxed(evaluate))
+    json_out(sandboxed(evaluate, recipe=True))
     report = verb("report", "write a run's report.html again")
     report.add_argument("path", metavar="RUN")
     return top
 
 
+def check_consent(arguments: argparse.Namespace) -> None:
+    """Raises ConfigError where commands would run unprotected and nobody has said that they may."""
+    if vars(arguments).get("sandbox") == commands.NONE and not arguments.consent:
+        raise ConfigError(
+            "--sandbox none runs a model's commands as you, with your files, network and keys in their reach: "
+            f"if this machine may be lost, add {commands.CONSENT}; otherwise see rlsh doctor"
+        )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
+        check_consent(arguments)
         arguments.run(arguments)
     except ConfigError as error:
         print(f"rlsh: {error}", file=sys.stderr)

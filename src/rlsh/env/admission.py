@@ -98,7 +98,7 @@ class Elsewhere(Closing):
     """A sandbox in another time zone."""
 
     def __init__(self, inner: Sandbox) -> None:
-        self.inner = inner
+        self.inner, self.tools = inner, inner.tools
 
     def open(self, files: Tree, limits: Limits) -> Workspace:
         return _WorkspaceElsewhere(self.inner.open(files, limits))

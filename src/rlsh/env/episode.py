@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from rlsh.env.tools import run_tool
 from rlsh.env.verify import Answer, answer_in, verify
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError, Workspace
 from rlsh.tasks.task import Task
 from rlsh.text.dialect import Dialect, bad_call_observation
-from rlsh.types import BadCall, Message, StopReason, Verdict
+from rlsh.types import BadCall, Message, RlshError, StopReason, Verdict
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class EnvConfig:
     observation_chars: int = 160  # of each stream; head and tail are kept
     wall_s: float = 3.0  # of one command
     memory_mb: int = 256  # address space of each process
+    tools: tuple[Path, ...] = ()  # folders of programs that the sandbox offers: what it has to be opened with
 
     @property
     def limits(self) -> Limits:
@@ -35,6 +37,12 @@ class Episode:
     """
 
     def __init__(self, task: Task, sandbox: Sandbox, config: EnvConfig) -> None:
+        """Raises RlshError where the sandbox does not offer the tools of `config`."""
+        if config.tools and config.tools != sandbox.tools:
+            raise RlshError(
+                f"env.tools = {', '.join(map(str, config.tools))}, but the sandbox offers "
+                f"{', '.join(map(str, sandbox.tools)) or 'none'}: open it with open_sandbox(tools=env.tools)"
+            )
         self.task, self.config, self.turns = task, config, 0
         self.messages: list[Message] = []
         self.stop: StopReason | None = None

@@ -18,7 +18,7 @@ from rlsh.tasks.checks import LINE_BYTES, PythonCheck, Raised, expected_from_jso
 from rlsh.tasks.values import same
 from rlsh.types import Entry, RlshError, Tree, Verdict
 
-PYTHON = "/usr/bin/python3"  # the sandbox's
+PYTHON = "python3"  # of the sandbox, whose PATH holds nothing that a candidate can write
 DRIVER = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in (values, runner))
 SOURCE_BYTES = 1 << 18
 SHOWN_CHARS, SHOWN_CASES = 60, 3

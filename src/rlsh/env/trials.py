@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import rlsh
 from rlsh.runfolder import RunFolder
 from rlsh.tasks.task import Task, from_json, to_json
+
+PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,8 @@ def kept_in(folder: Path) -> Iterator[Trials]:
 
 def rules() -> str:
     """Names the code that tasks are drawn and tried by."""
-    folder = Path(rlsh.__file__).parent
     digest = hashlib.sha256()
     for name in ("env", "sandbox", "tasks"):
-        for path in sorted((folder / name).rglob("*.py")):
+        for path in sorted((PACKAGE / name).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

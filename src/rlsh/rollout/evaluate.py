@@ -118,7 +118,7 @@ def evaluate(
         "seed": seed,
         "samples": samples,
         "temperature": rollout.temperature,
-        "env": asdict(env),
+        "env": asdict(env) | {"tools": [str(path) for path in env.tools]},
         "rollout": asdict(rollout),
         **table(trained_sets or scores, samples, seed),
         "by_set": {name: table(part, samples, seed) for name, part in sets.items()},

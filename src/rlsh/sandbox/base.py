@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
@@ -83,6 +84,8 @@ class Workspace(Protocol):
 
 class Sandbox(Protocol):
     """A source of workspaces. Thread-safe."""
+
+    tools: tuple[Path, ...]  # folders of the host whose programs candidates find last on their PATH
 
     def open(self, files: Tree, limits: Limits) -> Workspace: ...
     def close(self) -> None: ...

@@ -32,11 +32,12 @@ from pathlib import Path
 from typing import Protocol
 
 from rlsh.sandbox.base import Closing, ExecResult, Limits, SandboxError, WorkspaceError, WorkspaceFileNotFoundError
+from rlsh.sandbox.view import offered, search_path
 from rlsh.sandbox.worker.launch import ENVIRONMENT, UID_INSIDE, unfit
 from rlsh.sandbox.worker.output import Capture
 from rlsh.sandbox.worker.tree import FIXTURE_NS, MIB, Refused
 from rlsh.sandbox.worker.tree import components as split_path
-from rlsh.types import Entry, EntryKind, Tree
+from rlsh.types import Entry, EntryKind, RlshError, Tree
 
 IMAGE = "docker.io/library/debian:stable-slim"
 GRACE_S = 60.0  # for an engine to do what it is asked; then it counts as hung
@@ -69,8 +70,8 @@ WRITE = 'umask 022; cat >"$1"'
 # --- what is said to the engine, and what it says ------------------------------------------------------------
 
 
-def run_command(engine: Path, name: str, image: str, limits: Limits) -> list[str]:
-    """The command line that starts a workspace's container in the background."""
+def run_command(engine: Path, name: str, image: str, limits: Limits, mounts: Sequence[str]) -> list[str]:
+    """The command line that starts a workspace's container in the background. `mounts` are options of it."""
     size = f"{limits.workspace_mb}m"
     tmpfs = f"rw,exec,nosuid,nodev,size={size}"
     memory = f"{limits.tree_memory_mb + 3 * limits.workspace_mb}m"  # what lies on a tmpfs is memory, too
@@ -107,7 +108,7 @@ def run_command(engine: Path, name: str, image: str, limits: Limits) -> list[str
         *(f"--{option}={value}" for option, value in options.items()),
         *(f"--ulimit={limit}={value}" for limit, value in ulimits.items()),
         *(f"--env={variable}={value}" for variable, value in ENVIRONMENT.items()),
-        *(f"--tmpfs=/work:{work}", f"--tmpfs=/tmp:{tmpfs},mode=1777"),
+        *(f"--tmpfs=/work:{work}", f"--tmpfs=/tmp:{tmpfs},mode=1777", *mounts),
         *(image, "--norc", "--noprofile", "-c", KEEPER),
     ]
 
@@ -122,9 +123,19 @@ def exec_command(
     return [str(engine), "exec", *options, name, *shell]
 
 
-def candidate_command(engine: Path, name: str, command: str, limits: Limits) -> list[str]:
+def mount_option(place: str, folder: Path) -> str:
+    """What shows a folder of the host in a container, read-only. What is mounted below it stays outside.
+
+    Errors: RlshError where its name cannot be said to an engine.
+    """
+    if set(str(folder)) & set(',"\n'):
+        raise RlshError(f"tools: {folder} has a comma, quote or newline in its name, which no engine takes: rename it")
+    return f"--mount=type=bind,source={folder},target={place},readonly,bind-nonrecursive"
+
+
+def candidate_command(engine: Path, name: str, command: str, limits: Limits, path: str) -> list[str]:
     """The command line that runs a candidate's command, with nothing but the allow-list in its environment."""
-    variables = [f"{variable}={value}" for variable, value in ENVIRONMENT.items()]
+    variables = [f"{variable}={value}" for variable, value in (ENVIRONMENT | {"PATH": path}).items()]
     return exec_command(engine, name, COMMAND, str(limits.memory_mb * 1024), command, *variables)
 
 
@@ -392,16 +403,17 @@ def find_engine() -> Path:
 class ContainerWorkspace(Closing):
     """A tree in one container's `/work`, and that container. It lives until `close`."""
 
-    def __init__(self, engine: Path, image: str, limits: Limits) -> None:
+    def __init__(self, engine: Path, image: str, limits: Limits, tools: Mapping[str, Path]) -> None:
         self.name = f"rlsh-{os.getpid()}-{secrets.token_hex(8)}"
         self._engine, self._image, self._limits = engine, image, limits
+        self._mounts, self._path = [mount_option(*tool) for tool in tools.items()], search_path(tools)
         self._ran = False  # something of the candidate's
         self.removed = False
         self._lock = threading.RLock()
 
     def start(self, archive: bytes) -> None:
         """Start the container and unpack the files in it. Errors: SandboxError, WorkspaceError."""
-        call(run_command(self._engine, self.name, self._image, self._limits), self._image)
+        call(run_command(self._engine, self.name, self._image, self._limits, self._mounts), self._image)
         code, printed, stderr = self._ask(FILL, stdin=archive)
         check_bounds(printed)
         if code == 2:  # tar's word for what it cannot unpack
@@ -439,7 +451,8 @@ class ContainerWorkspace(Closing):
         if why := unfit(script):
             return ExecResult(b"", why, 126)
         stdout, stderr = (Capture(self._limits.output_bytes) for _ in range(2))
-        argv, err = candidate_command(self._engine, self.name, command, self._limits), AfterStart(stderr)
+        argv = candidate_command(self._engine, self.name, command, self._limits, self._path)
+        err = AfterStart(stderr)
         with self._lock:
             try:
                 code, ended = converse(argv, b"", stdout, err, self._limits.wall_s)
@@ -495,8 +508,10 @@ class ContainerWorkspace(Closing):
 class ContainerSandbox(Closing):
     """A source of containers. Its start removes those that killed trainers on this machine have left."""
 
-    def __init__(self, engine: Path, image: str = IMAGE) -> None:
+    def __init__(self, engine: Path, image: str = IMAGE, tools: Sequence[Path] = ()) -> None:
+        """Raises RlshError where one of `tools` may not be offered."""
         self._engine, self._image = engine, image
+        self.tools, self._offered = tuple(tools), offered(tools)
         self._lock = threading.Lock()
         self._workspaces: list[ContainerWorkspace] = []
         self._closed = False
@@ -511,7 +526,7 @@ class ContainerSandbox(Closing):
         Errors: WorkspaceError where `files` names a place outside or exceeds `limits`; SandboxError.
         """
         archive = encode_tree(files, limits)
-        workspace = ContainerWorkspace(self._engine, self._image, limits)
+        workspace = ContainerWorkspace(self._engine, self._image, limits, self._offered)
         with self._lock:
             if self._closed:
                 raise SandboxError("the sandbox is closed: open a new one")

@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,11 @@ from rlsh.sandbox.base import (
     WorkspaceError,
     WorkspaceFileNotFoundError,
 )
+from rlsh.sandbox.view import View, look
 from rlsh.sandbox.worker.seccomp import filter_program
 from rlsh.types import Entry, Tree
 
 WORKER = Path(__file__).with_name("worker")
-PACKAGE = Path(__file__).parents[1]
 BWRAP_OLDEST = (0, 8)  # the first with --disable-userns
 GRACE_S = 30.0  # beyond a command's own wall clock, then the worker counts as hung
 
@@ -76,32 +77,29 @@ def unshare_argv() -> list[str]:
     return ["unshare", *user, "--mount", "--propagation", "private", "--"]
 
 
-def worker_argv(bwrap: Path | None) -> list[str]:
+def worker_argv(bwrap: Path | None, view: View) -> list[str]:
     """The command line of a worker, which without a bwrap forks into namespaces itself.
 
     Raises SandboxError where no seccomp filter is known for this machine.
     """
-    # Candidates can read /usr. An installed rlsh may lie there, or a clone with its task files and their checks.
-    here = [Path.cwd()] if len(Path.cwd().parts) > 3 else []  # not /usr/bin itself
-    hidden = [str(path) for path in (PACKAGE, *here) if path.is_relative_to("/usr")]
     python = [sys.executable, "-I", "-S", "-X", "utf8", str(WORKER)]
     try:
         program = base64.b64encode(filter_program(os.uname().machine)).decode()
     except KeyError as error:
         raise SandboxError(f"no seccomp filter for a machine of kind {error}; known are x86_64 and aarch64") from None
-    return [*unshare_argv(), *python, str(os.getpid()), program, str(bwrap or ""), *hidden]
+    return [*unshare_argv(), *python, str(os.getpid()), program, str(bwrap or ""), json.dumps(asdict(view))]
 
 
 class Worker:
     """One worker process and the socket to it."""
 
-    def __init__(self, bwrap: Path | None) -> None:
+    def __init__(self, bwrap: Path | None, view: View) -> None:
         self.lock = threading.Lock()
         self.workspaces = 0
         self.socket, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                worker_argv(bwrap),
+                worker_argv(bwrap, view),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,  # stderr stays ours: a worker writes there only what is a bug
                 env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
@@ -182,6 +180,11 @@ class Worker:
             self.socket.close()
 
 
+def tree_of(rows: Any) -> Tree:
+    """What `tree.WorkTree.export` found."""
+    return {path: Entry(base64.b64decode(content), mode, kind) for path, kind, mode, content in rows}
+
+
 class LinuxWorkspace(Closing):
     """A tree in one worker's private tmpfs. It lives until `close`, or as long as its worker."""
 
@@ -208,7 +211,7 @@ class LinuxWorkspace(Closing):
 
     def export(self) -> Tree:
         """Files, directories and links, by path. Errors: WorkspaceError where they exceed the budget."""
-        return {path: Entry(base64.b64decode(content), mode, kind) for path, kind, mode, content in self._ask("export")}
+        return tree_of(self._ask("export"))
 
     def close(self) -> None:
         if self._open:
@@ -225,8 +228,13 @@ class LinuxSandbox(Closing):
     worker has (see `shed_mounts`).
     """
 
-    def __init__(self, kind: Kind, workers: int | None = None, bwrap: Path | None = None) -> None:
-        """`bwrap` is looked for where it is needed and not given. Raises SandboxError where there is none."""
+    def __init__(
+        self, kind: Kind, workers: int | None = None, bwrap: Path | None = None, tools: Sequence[Path] = ()
+    ) -> None:
+        """`bwrap` is looked for where it is needed and not given. Raises SandboxError where there is none, RlshError
+        where one of `tools` may not be offered."""
+        self.tools = tuple(tools)
+        self._view = look(tools)
         self._bwrap = (bwrap or find_bwrap()) if kind == "cold" else None
         self._slots: list[Worker | None] = [None] * (workers or 4 * (os.cpu_count() or 1))
         self._lock = threading.Lock()
@@ -263,7 +271,7 @@ class LinuxSandbox(Closing):
             if worker is None or not worker.alive:
                 if worker is not None:
                     worker.close()
-                worker = self._slots[index] = Worker(self._bwrap)
+                worker = self._slots[index] = Worker(self._bwrap, self._view)
             worker.workspaces += 1
             return worker
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from rlsh.sandbox.base import Backend, Limits, Sandbox, SandboxError
 from rlsh.sandbox.linux import LinuxSandbox, bwrap_version, find_bwrap, unshare_argv
+from rlsh.sandbox.view import OLDEST_PYTHON, offered
 
 if TYPE_CHECKING:
     from rlsh.sandbox.container import ContainerSandbox
@@ -27,6 +29,7 @@ for node in null zero urandom; do [ -c /dev/$node ] && [ -w /dev/$node ] || echo
 unshare --user true 2>/dev/null && echo "made a user namespace"
 echo done >out && cat out
 """
+PYTHON = """python3 -I -S -c 'import os, sys; print(sys.version.split()[0], os.path.realpath(sys.executable))'"""
 SELF_TEST_OUTPUT = "uid 1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\ndone\n"
 
 
@@ -60,7 +63,7 @@ def way_out_of(privileged: bool, setting: Callable[[str], str] = read_setting) -
     )
 
 
-def climb() -> Iterator[Rung]:
+def climb(tools: Sequence[Path] = ()) -> Iterator[Rung]:
     """The ladder, rung by rung; what rests on a rung that failed is not tried."""
     platform = probe_platform()
     yield platform
@@ -68,15 +71,15 @@ def climb() -> Iterator[Rung]:
         unshare = probe_unshare()
         yield unshare
         if unshare.ok:
-            yield probe_run("warm")
+            yield probe_run("warm", tools)
             bwrap = probe_bwrap()
             yield bwrap
             if bwrap.ok:
-                yield probe_run("cold")
+                yield probe_run("cold", tools)
     engine = probe_engine()
     yield engine
     if engine.ok:
-        yield probe_run("container")
+        yield probe_run("container", tools)
 
 
 def probe() -> list[Rung]:
@@ -128,40 +131,57 @@ def found(name: str, describe: Callable[[], str]) -> Rung:
         return Rung(name, False, verdict, way_out)
 
 
-def make(kind: Backend, workers: int | None = None) -> LinuxSandbox | ContainerSandbox:
+def make(kind: Backend, workers: int | None, tools: Sequence[Path]) -> LinuxSandbox | ContainerSandbox:
     """Raises SandboxError where it is known beforehand that there is none of this kind."""
     if kind != "container":
-        return LinuxSandbox(kind, workers)
+        return LinuxSandbox(kind, workers, tools=tools)
     # imported where there is an engine: it takes longer than the rest of the command line
     from rlsh.sandbox.container import ContainerSandbox, find_engine
 
-    return ContainerSandbox(find_engine())
+    return ContainerSandbox(find_engine(), tools=tools)
 
 
-def probe_run(kind: Backend) -> Rung:
+def probe_run(kind: Backend, tools: Sequence[Path]) -> Rung:
     """A real command: unprivileged, no capabilities, no network, a read-only system, a writable workspace."""
     # whoever we are, candidates' namespaces are made without root's rights
     way_out = CONTAINER if kind == "container" else way_out_of(privileged=False)
     try:
-        with make(kind, 1) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
-            result = workspace.exec(SELF_TEST)
+        with make(kind, 1, tools) as sandbox, sandbox.open({}, Limits(wall_s=20)) as workspace:
+            result, python = workspace.exec(SELF_TEST), workspace.exec(PYTHON)
     except SandboxError as error:
         return Rung(kind, False, str(error), way_out)
     seen = result.stdout.decode(errors="replace")
     if seen != SELF_TEST_OUTPUT:
         return Rung(kind, False, f"expected {SELF_TEST_OUTPUT!r}, saw {seen!r}", CONTAINER)
-    return Rung(kind, True, "uid 1000, no capabilities, seccomp, no network, read-only system")
+    verdict = "uid 1000, no capabilities, seccomp, no network, read-only system; "
+    return Rung(kind, True, verdict + describe_python(python.stdout.decode(errors="replace")))
 
 
-def open_sandbox(workers: int | None = None, kind: Backend | None = None) -> Sandbox:
+def describe_python(printed: str) -> str:
+    """What `PYTHON` printed in a sandbox, for people: what candidates' `python3` is."""
+    version, _, place = printed.strip().partition(" ")
+    if not place:
+        return "no python3: Python tasks will fail"
+    old = tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST_PYTHON
+    return f"python3 is {version}, {place}" + (": too old for Python tasks" if old else "")
+
+
+def open_sandbox(
+    workers: int | None = None,
+    kind: Backend | None = None,
+    tools: Sequence[Path] = (),
+    private: Sequence[Path] = (),
+) -> Sandbox:
     """The sandbox of this `kind`, or the first that the ladder offers; each is tried before it is given.
 
-    Errors: SandboxError naming the rung that failed and the way out.
+    `tools` are folders whose programs candidates may run, and `private` what those must not hold: see `view.offered`.
+    Errors: SandboxError naming the rung that failed and the way out, RlshError for tools that may not be offered.
     """
+    offered(tools, private)
     failed = []
-    for rung in climb():
+    for rung in climb(tools):
         if rung.ok and rung.name in get_args(Backend) and kind in (None, rung.name):
-            return make(cast(Backend, rung.name), workers)
+            return make(cast(Backend, rung.name), workers, tools)
         if not rung.ok and (kind in (None, rung.name) or rung.name not in get_args(Backend)):
             failed.append(rung)
     raise SandboxError(f"no sandbox: {failed[0].name}: {failed[0].verdict}; {failed[0].way_out}")

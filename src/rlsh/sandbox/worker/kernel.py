@@ -11,7 +11,8 @@ import struct
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 2, 4, 8, 4096, 16384  # <sys/mount.h>
 MNT_DETACH = 2
-MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, AT_RECURSIVE, AT_FDCWD = 1, 2, 0x8000, -100  # <linux/mount.h>, <fcntl.h>
+MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4  # <linux/mount.h>
+AT_RECURSIVE, AT_FDCWD = 0x8000, -100  # <linux/mount.h>, <fcntl.h>
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38  # <sys/prctl.h>
 PR_SET_DUMPABLE, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 4, 22, 2
 CLONE_NEW = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000  # all of <sched.h>
@@ -54,9 +55,15 @@ def syscall(name: str, *arguments: object) -> int:
 
 def make_read_only(target: str, *, recursive: bool) -> None:
     """The mount at `target`, and all below it where `recursive`; needs Linux 5.12."""
-    attributes = struct.pack("=QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
+    attributes = struct.pack("=QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 0, 0)
     flags = AT_RECURSIVE if recursive else 0
     syscall("mount_setattr", AT_FDCWD, os.fsencode(target), flags, attributes, ctypes.c_size_t(len(attributes)))
+
+
+def bind_read_only(source: str, target: str) -> None:
+    """What is mounted below `source` comes with it, and is as read-only."""
+    mount(source, target, None, MS_BIND | MS_REC)
+    make_read_only(target, recursive=True)
 
 
 def pivot_into(root: str) -> None:

@@ -8,21 +8,23 @@ then holds the namespace until the worker has looked at what is left in it.
 is executed but the command's own shell, nothing is parsed, and that is most of what a start costs.
 """
 
-# ruff: noqa: PTH102, PTH112, PTH114, PTH115, PTH123, PTH211
+# ruff: noqa: PTH102, PTH103, PTH112, PTH114, PTH115, PTH123, PTH211
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import resource
 import select
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from rlsh.sandbox.worker import kernel
 from rlsh.sandbox.worker.process import children
-from rlsh.sandbox.worker.tree import MIB, Workspace
+from rlsh.sandbox.worker.tree import MIB, Workspace, write_all
 
 UID_INSIDE = 1000
 ENVIRONMENT = {
@@ -44,6 +46,7 @@ ETC = {
 }
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # beside /usr
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+LINKS = "/etc/path"  # first on the PATH, where the system's own order is wrong
 HOSTNAME = "sandbox"
 ARGUMENT_BYTES = 128 << 10  # Linux' MAX_ARG_STRLEN, the terminating NUL included
 SHELL = ("bash", "--norc", "--noprofile", "-c")
@@ -75,8 +78,10 @@ class Place:
     etc: str
     scratch: str  # holds `tmp` and `shm` while a command runs
     uid: int  # of candidates, in the worker's user namespace
-    hidden: tuple[str, ...]  # directories below /usr that candidates find empty
+    hidden: list[str]  # directories that candidates find empty
     seccomp: bytes
+    environment: dict[str, str]
+    bound: dict[str, str]  # place inside -> directory of the host, read-only
 
 
 class Launcher(Protocol):
@@ -113,11 +118,26 @@ def unfit(script: bytes) -> bytes | None:
 
 def pipe() -> tuple[int, int]:
     """Ends that are numbered above all that a first process is given by number."""
-    ends = os.pipe()
-    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD) for end in ends)
-    for end in ends:
-        os.close(end)
-    return high[0], high[1]
+    read_end, write_end = os.pipe()
+    return raised(read_end), raised(write_end)
+
+
+def raised(fd: int) -> int:
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+    os.close(fd)
+    return high
+
+
+@contextlib.contextmanager
+def holding(content: bytes, folder: str) -> Iterator[int]:
+    """A descriptor that gives `content`: a nameless file's, as a pipe takes no more than a page from who has many."""
+    fd = raised(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+    try:
+        write_all(fd, content)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def hung_up(fd: int) -> bool:
@@ -149,6 +169,11 @@ class Cold:
 
     def __init__(self, place: Place, bwrap: str) -> None:
         self.place, self.bwrap = place, bwrap
+        # bwrap binds as the candidate's uid, which may not reach them where they lie.
+        self.bound = {inside: f"{place.base}/bound/{number}" for number, inside in enumerate(place.bound)}
+        for inside, staged in self.bound.items():
+            os.makedirs(staged)
+            kernel.bind_read_only(place.bound[inside], staged)
 
     def options(self, workspace: Workspace) -> list[str]:
         namespaces = ["user", "ipc", "pid", "net", "uts"]
@@ -162,6 +187,8 @@ class Cold:
                 options += ["--symlink", os.readlink(path), path]
             elif os.path.isdir(path):
                 options += ["--ro-bind", path, path]
+        for inside, staged in self.bound.items():
+            options += ["--ro-bind", staged, inside]
         for path in self.place.hidden:
             options += ["--tmpfs", path, "--remount-ro", path]
         options += ["--ro-bind", self.place.etc, "/etc", "--proc", "/proc", "--dev", "/dev"]
@@ -171,21 +198,14 @@ class Cold:
         return [*options, "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def start(self, workspace: Workspace, script: bytes, streams: Streams) -> int:
-        # One pipe carries the options, another the filter: /proc/1/cmdline shows what else bwrap is told.
-        (args, args_w), (program, program_w) = pipe(), pipe()
-        try:
+        # By descriptor, since /proc/1/cmdline shows what else bwrap is told.
+        with holding(self.place.seccomp, self.place.base) as program:
             options = [*self.options(workspace), "--seccomp", str(program), ""]
-            os.write(args_w, "\0".join(options).encode())
-            os.write(program_w, self.place.seccomp)
-            os.close(args_w)
-            os.close(program_w)
-            pid = os.fork()
-            if pid == 0:
-                self.become_bwrap(workspace.limits, script, streams, args, program)
-            return pid
-        finally:
-            os.close(args)
-            os.close(program)
+            with holding(b"\0".join(map(os.fsencode, options)), self.place.base) as args:
+                pid = os.fork()
+                if pid == 0:
+                    self.become_bwrap(workspace.limits, script, streams, args, program)
+                return pid
 
     def become_bwrap(self, limits: dict[str, Any], script: bytes, streams: Streams, *inherited: int) -> NoReturn:
         """The forked child: limits, then the uid, then bwrap."""
@@ -200,7 +220,7 @@ class Cold:
                 os.setresgid(self.place.uid, self.place.uid, self.place.uid)
                 os.setresuid(self.place.uid, self.place.uid, self.place.uid)
             argv = ["bwrap", "--args", str(inherited[0]), "--", "sh", "-c", INIT, "sh"]
-            os.execve(self.bwrap, [*map(os.fsencode, argv), script], ENVIRONMENT)
+            os.execve(self.bwrap, [*map(os.fsencode, argv), script], self.place.environment)
         except BaseException as error:
             os.write(2, f"cannot start bwrap: {error}".encode())
         finally:
@@ -223,17 +243,20 @@ class Warm:
         kernel.mount_tmpfs(self.root, "size=1m,mode=755")
         for name in ("usr", "etc", "proc", "dev", "dev/pts", "dev/shm", "tmp", "work"):
             os.mkdir(f"{self.root}/{name}")
-        self.bind_read_only("/usr", f"{self.root}/usr")
+        kernel.bind_read_only("/usr", f"{self.root}/usr")
         for name in SYSTEM:
             if os.path.islink(f"/{name}"):
                 os.symlink(os.readlink(f"/{name}"), f"{self.root}/{name}")
             elif os.path.isdir(f"/{name}"):
                 os.mkdir(f"{self.root}/{name}")
-                self.bind_read_only(f"/{name}", f"{self.root}/{name}")
+                kernel.bind_read_only(f"/{name}", f"{self.root}/{name}")
+        for inside, outside in place.bound.items():
+            os.makedirs(f"{self.root}{inside}")
+            kernel.bind_read_only(outside, f"{self.root}{inside}")
         for path in place.hidden:
             kernel.mount_tmpfs(f"{self.root}{path}", "size=4k,nr_inodes=2,mode=755")
             kernel.make_read_only(f"{self.root}{path}", recursive=False)
-        self.bind_read_only(place.etc, f"{self.root}/etc")
+        kernel.bind_read_only(place.etc, f"{self.root}/etc")
         for name in DEVICES:
             os.close(os.open(f"{self.root}/dev/{name}", os.O_CREAT | os.O_WRONLY, 0o644))
             kernel.mount(f"/dev/{name}", f"{self.root}/dev/{name}", None, kernel.MS_BIND)
@@ -247,11 +270,6 @@ class Warm:
         ):
             os.symlink(target, f"{self.root}/dev/{name}")
         kernel.make_read_only(self.root, recursive=False)
-
-    @staticmethod
-    def bind_read_only(source: str, target: str) -> None:
-        kernel.mount(source, target, None, kernel.MS_BIND | kernel.MS_REC)
-        kernel.make_read_only(target, recursive=True)
 
     def start(self, workspace: Workspace, script: bytes, streams: Streams) -> int:
         go, go_w = pipe()
@@ -301,7 +319,7 @@ class Warm:
             os.write(STATUS_FD, STARTED)
             # spawned, not forked: our memory, which is the worker's, is not even copied
             argv = [*map(os.fsencode, SHELL), script]
-            _, code = os.waitpid(os.posix_spawnp(SHELL[0], argv, ENVIRONMENT), 0)
+            _, code = os.waitpid(os.posix_spawnp(SHELL[0], argv, self.place.environment), 0)
             exit_code = os.waitstatus_to_exitcode(code)
             os.write(STATUS_FD, b"exit %d\n" % (exit_code if exit_code >= 0 else 128 - exit_code))
             os.read(HOLD_FD, 1)

@@ -5,15 +5,16 @@ It runs in a mount namespace of its own. Everything it makes (the workspaces, a 
 leaves nothing behind: the kernel drops the namespace with its last process. Single-threaded on purpose: the signal
 of a parent's death follows the *thread* that started a command, and only a single thread may fork without exec.
 
-    unshare --mount --propagation private -- python -I -S -X utf8 worker/ PARENT_PID FILTER BWRAP [HIDDEN...]
+    unshare --mount --propagation private -- python -I -S -X utf8 worker/ PARENT_PID FILTER BWRAP VIEW
 
 Requests and replies go over the socket at fd 0: four bytes of length (big-endian), then JSON; bytes travel as
 base64. A reply is `{"ok": value}` or `{"error": kind, "message": text}` with kind "missing" or "path" (the
 caller or the candidate asked for something impossible) or "host" (the machine failed). The first message is
-an unasked reply: the set-up's. FILTER is the seccomp program, in base64; without a BWRAP the worker forks.
+an unasked reply: the set-up's. FILTER is the seccomp program, in base64; without a BWRAP the worker forks; VIEW is
+the `view.View` of the candidates, in JSON.
 """
 
-# ruff: noqa: PTH100, PTH101, PTH102, PTH103, PTH110, PTH112, PTH115, PTH120, PTH123
+# ruff: noqa: PTH100, PTH101, PTH102, PTH103, PTH110, PTH112, PTH115, PTH120, PTH123, PTH211
 
 from __future__ import annotations
 
@@ -28,12 +29,25 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from typing import Any
 
 from rlsh.sandbox.worker import kernel
-from rlsh.sandbox.worker.launch import ETC, STARTED, SYSTEM, Cold, Launcher, Place, Streams, Warm, pipe, unfit
+from rlsh.sandbox.worker.launch import (
+    ENVIRONMENT,
+    ETC,
+    LINKS,
+    STARTED,
+    SYSTEM,
+    Cold,
+    Launcher,
+    Place,
+    Streams,
+    Warm,
+    pipe,
+    unfit,
+)
 from rlsh.sandbox.worker.output import Capture
 from rlsh.sandbox.worker.process import below, left_over, memory_kib, reap_all
 from rlsh.sandbox.worker.tree import Refused, Workspace, encode, tree_faults, write_all
@@ -51,14 +65,15 @@ class Orphaned(Exception):
     """The process we work for is gone."""
 
 
-def shed_mounts(*needed: str) -> None:
-    """Detach every mount that holds nothing of `needed` and is no part of the system that candidates see.
+def shed_mounts(*needed: str, shown: Iterable[str]) -> None:
+    """Detach every mount that holds nothing of `needed` and is no part of the system, or of `shown` beside it.
 
     For each of its binds bwrap reads the list of all mounts, and before that the kernel copies them: a command
     starts as fast as the list is short. A mount that may not be detached (we are not the host's root) stays.
     """
     kept = [os.path.realpath(path) for path in needed]
     system = [os.path.realpath(f"/{name}") for name in ("usr", "dev", *SYSTEM)]  # a container's /dev/null is a mount
+    system += shown
     with open("/proc/self/mountinfo") as file:
         points = [line.split()[4] for line in file]
     for point in reversed(points):
@@ -86,7 +101,7 @@ def outcome(stdout: bytes, stderr: bytes, code: int, *, timed_out: bool = False,
 class Worker:
     """All state of the process: the socket, the private mounts, the open workspaces."""
 
-    def __init__(self, control: int, parent: int, seccomp: bytes, bwrap: str, hidden: tuple[str, ...]) -> None:
+    def __init__(self, control: int, parent: int, seccomp: bytes, bwrap: str, view: dict[str, Any]) -> None:
         self.control = control
         self.parent = os.pidfd_open(parent)  # a socket's end may live on in a forked sibling; this cannot
         if os.getppid() != parent:
@@ -103,13 +118,15 @@ class Worker:
         kernel.hide_arguments(b"init")
         os.umask(0o022)
         source = os.path.dirname(os.path.abspath(__file__))
-        needed = [sys.base_prefix, source, *([bwrap] if bwrap else [])]
+        shown = view["bound"].values()
+        needed = [sys.base_prefix, source, *([bwrap] if bwrap else []), *shown]
         base = mount_point(*needed)
-        shed_mounts("/proc", "/etc", base, *needed)
+        shed_mounts("/proc", "/etc", base, *needed, shown=shown)
         kernel.mount_tmpfs(base, "size=16m,mode=711")
         etc = f"{base}/etc"
-        make_etc(etc)
-        self.place = Place(base, etc, f"{base}/scratch", uid, hidden, seccomp)
+        make_etc(etc, view["python"])
+        environment = ENVIRONMENT | {"PATH": view["path"]}
+        self.place = Place(base, etc, f"{base}/scratch", uid, view["hidden"], seccomp, environment, view["bound"])
         self.launcher: Launcher = Cold(self.place, install_bwrap(bwrap, base)) if bwrap else Warm(self.place)
 
     def exec(self, workspace: Workspace, command: str) -> dict[str, Any]:
@@ -282,9 +299,10 @@ def same_mounts_as(pid: int) -> bool:
 
 
 def mount_point(*in_use: str) -> str:
-    """A standard directory to mount over (in our namespace only), holding nothing that is needed later."""
+    """A standard directory to mount over (in our namespace only): none that is, or holds, what is needed later."""
+    used = [f"{os.path.realpath(path)}/" for path in in_use]
     for path in ("/mnt", "/srv", "/media"):
-        if os.path.isdir(path) and not any(os.path.realpath(used).startswith(f"{path}/") for used in in_use):
+        if os.path.isdir(path) and not any(place.startswith(f"{os.path.realpath(path)}/") for place in used):
             return path
     raise HostFault("none of /mnt, /srv and /media can be mounted over")
 
@@ -306,9 +324,13 @@ def install_bwrap(bwrap: str, base: str) -> str:
     return f"{target}/bwrap"
 
 
-def make_etc(etc: str) -> None:
-    """The candidates' `/etc`: who they are, the linker's cache, the links without which `awk` vanishes."""
+def make_etc(etc: str, python: str) -> None:
+    """The candidates' `/etc`: who they are, the linker's cache, the links without which `awk` or `python3` vanish."""
     os.mkdir(etc)
+    if python:
+        links = etc + LINKS.removeprefix("/etc")
+        os.mkdir(links)
+        os.symlink(python, f"{links}/python3")
     for name, text in ETC.items():
         with open(f"{etc}/{name}", "w") as file:
             file.write(text)
@@ -342,9 +364,9 @@ def send(fd: int, reply: dict[str, Any]) -> None:
 def main() -> None:
     control = os.dup(0)  # not inheritable
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    parent, seccomp, bwrap, *hidden = sys.argv[1:]
+    parent, seccomp, bwrap, view = sys.argv[1:]
     try:
-        worker = Worker(control, int(parent), base64.b64decode(seccomp), bwrap, tuple(hidden))
+        worker = Worker(control, int(parent), base64.b64decode(seccomp), bwrap, json.loads(view))
     except (HostFault, OSError) as error:
         send(control, {"error": "host", "message": str(error)})
         return

@@ -52,7 +52,8 @@ def directory(root: str, parts: list[str], owner: int | None = None) -> Iterator
         for part in parts:
             if owner is not None:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(part, 0o755, dir_fd=fd)
+                    os.mkdir(part, dir_fd=fd)
+                    os.chmod(part, 0o755, dir_fd=fd)  # whatever our umask is
                     os.chown(part, owner, owner, dir_fd=fd, follow_symlinks=False)
             inner = os.open(part, DIRECTORY, dir_fd=fd)
             os.close(fd)
@@ -92,14 +93,11 @@ def read_regular(name: str, parent: int) -> bytes:
         return file.read()
 
 
-class Workspace:
-    """One tmpfs. The root directory itself is the harness's: its mode is put back before every command."""
+class WorkTree:
+    """What lies below `root`. New nodes are given to `owner`, or left to us where that is -1."""
 
     def __init__(self, root: str, owner: int, limits: dict[str, Any]) -> None:
         self.root, self.owner, self.limits = root, owner, limits
-        os.mkdir(root, 0o711)
-        size, inodes = limits["workspace_mb"], limits["inodes"]
-        mount_tmpfs(root, f"size={size}m,nr_inodes={inodes},mode=755,uid={owner},gid={owner}")
 
     def place(self, path: str, kind: str, mode: int, content: bytes) -> None:
         *parents, name = components(path)
@@ -138,6 +136,7 @@ class Workspace:
         with directory(self.root, parents) as parent:
             try:
                 fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | REGULAR, 0o644, dir_fd=parent)
+                os.fchmod(fd, 0o644)
                 os.fchown(fd, self.owner, self.owner)
             except FileExistsError:
                 fd = os.open(name, os.O_WRONLY | REGULAR, dir_fd=parent)
@@ -173,3 +172,13 @@ class Workspace:
                         continue
                     found.append(("/".join(path), kind, stat.S_IMODE(info.st_mode), encode(content)))
         return sorted(found)
+
+
+class Workspace(WorkTree):
+    """One tmpfs. The root directory itself is the harness's: its mode is put back before every command."""
+
+    def __init__(self, root: str, owner: int, limits: dict[str, Any]) -> None:
+        super().__init__(root, owner, limits)
+        os.mkdir(root, 0o711)
+        size, inodes = limits["workspace_mb"], limits["inodes"]
+        mount_tmpfs(root, f"size={size}m,nr_inodes={inodes},mode=755,uid={owner},gid={owner}")
