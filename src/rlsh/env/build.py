@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rlsh.env.python_check import file_in, record_expected
+from rlsh.env.script_check import record_calls
 from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError
-from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
+from rlsh.tasks.checks import Check, PythonCheck, ScriptCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.shell import FAMILIES, SET_OF, TaskSet, draw
 from rlsh.tasks.task import Task, with_id
 from rlsh.text.dialect import clean
@@ -55,6 +56,8 @@ def recorded(check: Check, answer: Answer, sandbox: Sandbox) -> Check:
             return WorkspaceCheck(answer.left)
         case PythonCheck():
             return record_expected(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
+        case ScriptCheck():
+            return record_calls(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
 
 
 def recorded_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox) -> ShellCheck:

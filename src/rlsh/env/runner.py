@@ -48,6 +48,8 @@ def answer(request: "Any", source: bytes, args: "Any", kwargs: "Any") -> "dict[s
         return {"unloadable": type(error).__name__}
     try:
         value = function(*args, **kwargs)
+        if request["returns"] == "items":
+            value = list(value)
     except BaseException as error:
         return {"raised": type(error).__name__}
     try:
