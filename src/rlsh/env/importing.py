@@ -64,23 +64,23 @@ def import_tasks(
 
     def attempt(problem: Problem) -> tuple[Task, int] | RejectedError:
         try:
-            return imported(problem, sandbox)
+            return import_problem(problem, sandbox)
         except RejectedError as error:
             return error
 
     with ThreadPoolExecutor(workers) as pool:
         for done, (problem, outcome) in enumerate(zip(problems, pool.map(attempt, problems), strict=True), 1):
             if isinstance(outcome, RejectedError):
-                report.rejected.setdefault(str(outcome), []).append(problem.function)
+                report.rejected.setdefault(str(outcome), []).append(problem.name)
             else:
                 tasks.append(outcome[0])
                 if outcome[1]:
-                    report.left_out[problem.function] = outcome[1]
+                    report.left_out[problem.name] = outcome[1]
             progress(done, len(problems))
     return tasks, report
 
 
-def imported(problem: Problem, sandbox: Sandbox) -> tuple[Task, int]:
+def import_problem(problem: Problem, sandbox: Sandbox) -> tuple[Task, int]:
     """The admitted task of a problem, and how many of its cases were left out because what is right is slow there.
 
     Raises RejectedError, and SandboxError where the host fails.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlsh.tasks.importers.claims import Claim
-from rlsh.tasks.importers.literals import FUNCTIONS, UnknownValueError, value_of
+from rlsh.tasks.importers.literals import FUNCTIONS, UnknownValueError, shown, value_of
 from rlsh.tasks.values import to_tagged
 
 MAX_STATEMENTS = 10_000  # executed, loops included
@@ -90,7 +90,7 @@ class _Reader:
             case ast.Pass() | ast.Expr(value=ast.Constant() | ast.Name()):
                 pass
             case _:
-                raise UnknownValueError(f"{ast.unparse(statement)[:60]} is not followed")
+                raise UnknownValueError(f"{shown(statement)} is not followed")
 
     def bind(self, target: ast.expr, value: Any) -> None:
         match target:
@@ -100,14 +100,17 @@ class _Reader:
                 for part, element in zip(parts, value, strict=True):
                     self.bind(part, element)
             case _:
-                raise UnknownValueError(f"{ast.unparse(target)[:60]} is not assigned to")
+                raise UnknownValueError(f"{shown(target)} is not assigned to")
 
     def enter(self, helper: ast.FunctionDef) -> None:
         """Runs the body of `def check(candidate)`, whose parameter is the function."""
-        if len(helper.args.args) != 1 or len(ast.unparse(helper.args).split(",")) != 1:
-            raise UnknownValueError(f"{helper.name} does not take the function alone")
+        match helper.args:
+            case ast.arguments(posonlyargs=[], args=[parameter], vararg=None, kwonlyargs=[], kwarg=None):
+                pass
+            case _:
+                raise UnknownValueError(f"{helper.name} does not take the function alone")
         outer = self.aliases, dict(self.names)
-        self.aliases = {*self.aliases, helper.args.args[0].arg}
+        self.aliases = {*self.aliases, parameter.arg}
         for alias in self.aliases:
             self.names.pop(alias, None)
         self.run(helper.body)
@@ -140,7 +143,7 @@ class _Reader:
                 if options.keys() <= {"rel_tol", "abs_tol"}:
                     return [self.closeness(left, right, options.get("abs_tol", 0.0), options.get("rel_tol", 1e-9))]
         if not value_of(test, self.names):
-            raise UnknownValueError(f"{ast.unparse(test)[:60]} does not hold")
+            raise UnknownValueError(f"{shown(test)} does not hold")
         return []
 
     def is_call(self, node: ast.expr) -> bool:
@@ -163,7 +166,7 @@ class _Reader:
             return [self.claim(call, relation="alike", items=bool(wrapper)) for call, wrapper in (one, other)]
         called, value = (one, right) if one else (other, left)
         if called is None:
-            raise UnknownValueError(f"{ast.unparse(left)[:60]} is no call of the function")
+            raise UnknownValueError(f"{shown(left)} is no call of the function")
         call, wrapper = called
         expected = value_of(value, self.names)
         if wrapper and type(expected).__name__ != wrapper:
@@ -173,7 +176,7 @@ class _Reader:
     def closeness(self, left: ast.expr, right: ast.expr, bound: float, relative: float = 0.0) -> Claim:
         call, other = (left, right) if self.is_call(left) else (right, left)
         if not isinstance(call, ast.Call) or not self.is_call(call):
-            raise UnknownValueError(f"{ast.unparse(left)[:60]} is no call of the function")
+            raise UnknownValueError(f"{shown(left)} is no call of the function")
         expected = _number(value_of(other, self.names))
         tolerance = max(bound, relative * abs(expected)) / max(1.0, abs(expected))
         if not 0.0 < tolerance < 1.0:

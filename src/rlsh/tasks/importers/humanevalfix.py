@@ -34,6 +34,7 @@ def _problem(fields: dict[str, str]) -> Problem:
     function, right = fields["entry_point"], normal_end(fields["prompt"] + fields["canonical_solution"])
     tests = read_tests(fields["test"], function)
     return Problem(
+        name=fields["task_id"],
         function=function,
         purpose=sentence(fields["docstring"]),
         right=right,

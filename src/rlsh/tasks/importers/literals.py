@@ -60,7 +60,7 @@ def value_of(node: ast.expr, names: Mapping[str, Any]) -> Any:
     except UnknownValueError:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise UnknownValueError(f"{_shown(node)} has no value ({type(error).__name__})") from None
+        raise UnknownValueError(f"{shown(node)} has no value ({type(error).__name__})") from None
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
@@ -86,7 +86,7 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
             return _value(container, names)[_value(index, names)]
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if names.get(name) is FUNCTIONS.get(name, 0):
             return _called(name, [_value(argument, names) for argument in arguments])
-    raise UnknownValueError(f"{_shown(node)} cannot be worked out without running it")
+    raise UnknownValueError(f"{shown(node)} cannot be worked out without running it")
 
 
 def _binary(op: type, left: Any, right: Any) -> Any:
@@ -128,5 +128,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _shown(node: ast.expr) -> str:
-    return ast.unparse(node)[:60]
+def shown(node: ast.AST) -> str:
+    """The beginning of its text, for a message."""
+    try:
+        return ast.unparse(node)[:60]
+    except RecursionError:
+        return "an expression nested too deeply"

@@ -47,6 +47,7 @@ def _problem(name: Any, text: str, code: str, record: dict[str, Any]) -> Problem
     tests = read_tests(test, function)
     seed = name if isinstance(name, int) else 0
     return Problem(
+        name=str(name),
         function=function,
         purpose=sentence(REQUEST.sub("It has to ", text.strip())),
         right=code,
@@ -77,7 +78,5 @@ def _mutants(code: str, function: str, seed: int) -> tuple[Broken, ...]:
     rng, found = random.Random(seed), mutants(code, function)
     operators = sorted({mutant.operators for mutant in found})
     drawn = rng.sample(operators, min(MUTANTS, len(operators)))
-    if not drawn:
-        raise ValueError("no operator applies")
     choices = [rng.choice([mutant for mutant in found if mutant.operators == one]) for one in drawn]
     return tuple(Broken(normal_end(mutant.source), mutant.operators) for mutant in choices)

@@ -36,6 +36,7 @@ class Problem:
     set has none, and `rest` says what is in it beside the claims.
     """
 
+    name: str  # in its set
     function: str
     purpose: str  # one sentence
     right: str

@@ -50,6 +50,7 @@ def _problem(path: Path, name: str) -> Problem:
     items = _is_generator(right, name)
     ending = f'\n\n"""{documentation}"""\n' if documentation else ""
     return Problem(
+        name=name,
         function=name,
         purpose=_purpose(documentation),
         right=right + ending,
