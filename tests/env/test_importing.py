@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rlsh.env import build, importing
 from rlsh.env.build import LIMITS
 from rlsh.env.importing import RejectedError, import_problem, import_tasks
 from rlsh.env.verify import verify_calls, verify_command
@@ -102,7 +103,10 @@ def test_without_an_example_the_shortest_hidden_call_is_shown(sandbox, tmp_path)
     assert "print(total([" in task.broken and isinstance(task.checks[0], ScriptCheck)
 
 
-def test_an_endless_loop_is_shown_for_a_second(sandbox, tmp_path):
+def test_an_endless_loop_is_shown_for_a_second(sandbox, tmp_path, monkeypatch):
+    for module in (build, importing):
+        monkeypatch.setattr(module, "LIMITS", replace(LIMITS, wall_s=1.5))
+    monkeypatch.setattr(importing, "TRIALS", 1)
     hangs = {"buggy_solution": "    while True: pass\n"}
     (task,) = imported(sandbox, "humanevalfix", humanevalfix(tmp_path, hangs))
     assert task.broken.startswith("timeout -v 1 python3 -c ")
