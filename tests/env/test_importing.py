@@ -9,7 +9,7 @@ import pytest
 
 from rlsh.env import build, importing
 from rlsh.env.build import LIMITS
-from rlsh.env.importing import RejectedError, import_problem, import_tasks
+from rlsh.env.importing import import_problem, import_tasks
 from rlsh.env.verify import verify_calls, verify_command
 from rlsh.tasks import read_tasks, write_tasks
 from rlsh.tasks.checks import PythonCheck, ScriptCheck
@@ -153,6 +153,22 @@ def test_a_module_is_not_named_like_one_of_pythons(sandbox, tmp_path):
     assert "from bisect_function import bisect;" in task.broken
 
 
+def test_a_name_that_no_check_takes_is_turned_down(sandbox, tmp_path):
+    record = {key: value.replace("total", "größe") for key, value in RECORD.items()}
+    tasks, report = import_tasks("humanevalfix", humanevalfix(tmp_path, record), sandbox)
+    assert tasks == []
+    assert list(report.rejected) == ["file = 'größe.py' is not the relative path of a Python file"]
+
+
+def test_a_task_that_fails_one_of_three_trials_is_turned_down(sandbox, tmp_path, monkeypatch):
+    said = [None, None, "reference is not repeatable", None, None, None]
+    monkeypatch.setattr(importing, "admit", lambda task, sandbox: said.pop(0))
+    path = humanevalfix(tmp_path, {}, {"task_id": "Python/901"})
+    tasks, report = import_tasks("humanevalfix", path, sandbox, workers=1)
+    assert [task.source for task in tasks] == ["humanevalpack Python/901"]
+    assert report.rejected == {"reference is not repeatable": ["Python/900"]} and said == []
+
+
 def test_progress_is_told(sandbox, tmp_path):
     told = []
     path = humanevalfix(tmp_path, {}, {"test": "assert ("}, {"task_id": "Python/901", "seed": 1})
@@ -263,15 +279,25 @@ def test_a_clone_becomes_tasks(sandbox, clone):
     assert (steps.set, steps.source, steps.licence) == ("quixbugs", "QuixBugs steps", "MIT")
 
 
+def test_cases_that_take_minutes_are_left_out_by_name(sandbox, clone):
+    for folder in ("python_programs", "correct_python_programs"):
+        program = (clone / folder / "pairs.py").read_text().replace("pairs", "knapsack")
+        (clone / folder / "knapsack.py").write_text(program)
+    (clone / "json_testcases/knapsack.json").write_text("[[2], [[0, 0], [1, 1]]]\n[[6404180], []]\n")
+    tasks, report = import_tasks("quixbugs", clone, sandbox)
+    assert report.left_out == {"knapsack": 1} and tasks[0].family == "knapsack"
+
+
 def test_a_clone_that_lacks_its_repairs_or_is_none(clone):
     (clone / "correct_python_programs/pairs.py").unlink()
     (clone / "json_testcases/steps.json").write_text("[1, 2, 3]\n")
+    (clone / "json_testcases/walk.json").write_text("5\n")
     problems, rejected = read_quixbugs(clone)
     assert problems == []
     assert rejected == {
         "no correct_python_programs/*.py": ["pairs"],
         "too many values to unpack (expected 2)": ["steps"],
-        "no json_testcases/*.json": ["walk"],
+        "cannot unpack non-iterable int object": ["walk"],
     }
     with pytest.raises(RlshError, match="no folder python_programs; give a clone of"):
         read_quixbugs(clone / "json_testcases")
@@ -283,7 +309,7 @@ def test_a_clone_that_lacks_its_repairs_or_is_none(clone):
 def test_the_public_clone(sandbox):
     tasks, report = import_tasks("quixbugs", Path(QUIXBUGS), sandbox)
     assert list(report.rejected) == ["no json_testcases/*.json"]
-    assert report.left_out == {"knapsack": 1, "levenshtein": 1}  # minutes each
+    assert report.left_out == {"knapsack": 1, "levenshtein": 2}
     assert len(tasks) == 31
 
 
@@ -350,5 +376,5 @@ def test_the_first_alternative_that_its_tests_turn_down_is_taken(sandbox, tmp_pa
     task, left_out = import_problem(replace(problem, broken=(harmless, faulty, harmless)), sandbox)
     assert task.operators == ("faulty",) and left_out == 0
     for broken in ((harmless,), ()):
-        with pytest.raises(RejectedError):
+        with pytest.raises(RlshError):
             import_problem(replace(problem, broken=broken), sandbox)

@@ -19,12 +19,8 @@ from rlsh.tasks.task import Task
 from rlsh.types import Entry, RlshError, Tree
 
 TRIALS = 3  # runs of the reference, of what is broken and of doing nothing
-ALONE = replace(LIMITS, wall_s=0.5, cpu_s=1)  # for one case: a slow task would hold up every episode
+ALONE = replace(LIMITS, cpu_s=1)  # for one case: a slow task would hold up every episode
 HANGS = "timeout -v 1 "  # before a command that would not end by itself, so that something is shown
-
-
-class RejectedError(RlshError):
-    """The problem makes no task; the message is the reason."""
 
 
 @dataclass
@@ -62,16 +58,18 @@ def import_tasks(
     problems, rejected = READERS[kind](path)
     report, tasks = ImportReport(rejected), []
 
-    def attempt(problem: Problem) -> tuple[Task, int] | RejectedError:
+    def attempt(problem: Problem) -> tuple[Task, int] | str:
         try:
             return import_problem(problem, sandbox)
-        except RejectedError as error:
-            return error
+        except SandboxError:
+            raise
+        except (RlshError, ValueError) as error:
+            return str(error)
 
     with ThreadPoolExecutor(workers) as pool:
         for done, (problem, outcome) in enumerate(zip(problems, pool.map(attempt, problems), strict=True), 1):
-            if isinstance(outcome, RejectedError):
-                report.rejected.setdefault(str(outcome), []).append(problem.name)
+            if isinstance(outcome, str):
+                report.rejected.setdefault(outcome, []).append(problem.name)
             else:
                 tasks.append(outcome[0])
                 if outcome[1]:
@@ -83,16 +81,17 @@ def import_tasks(
 def import_problem(problem: Problem, sandbox: Sandbox) -> tuple[Task, int]:
     """The admitted task of a problem, and how many of its cases were left out because what is right is slow there.
 
-    Raises RejectedError, and SandboxError where the host fails.
+    Raises RlshError or ValueError where it makes none, with the reason, and SandboxError where the host fails.
     """
     found = settle(problem, problem.claims, sandbox)
     if found.contradictions:
-        raise RejectedError(f"what should be right {found.contradictions[0]}")
+        raise RlshError(f"what should be right {found.contradictions[0]}")
     checks: list[Check] = list(checks_of(problem, found.kept))
     if problem.rest or found.loose:
-        checks.append(script_of(problem, sandbox))
+        draft = ScriptCheck(problem.file, problem.function, problem.script)
+        checks.append(record_calls(draft, problem.right.encode(), sandbox, LIMITS))
     if not checks:
-        raise RejectedError("no test of it is answered in time")
+        raise RlshError("no test of it is answered in time")
     reason = "there is nothing broken"
     for broken in problem.broken:
         command = failing_command(problem, broken, found.kept, checks, sandbox)
@@ -102,8 +101,8 @@ def import_problem(problem: Problem, sandbox: Sandbox) -> tuple[Task, int]:
         task = replace(record(task_of(problem, broken, command, checks), sandbox), checks=tuple(checks))
         reason = next(filter(None, (admit(task, sandbox) for _ in range(TRIALS))), "")
         if not reason:
-            return task, found.slow
-    raise RejectedError(reason)
+            return task, found.slow + problem.left_out
+    raise RlshError(reason)
 
 
 def settle(problem: Problem, claims: Sequence[Claim], sandbox: Sandbox) -> Settlement:
@@ -126,7 +125,7 @@ def settle(problem: Problem, claims: Sequence[Claim], sandbox: Sandbox) -> Settl
 def answers(problem: Problem, group: Sequence[Claim], sandbox: Sandbox) -> Iterator[tuple[Claim, Case | None]]:
     """Each claim and its case as the right source answers it, None where it does not in time.
 
-    Where one case holds up the others they are asked one by one, each within its share of the budget.
+    Where one case holds up the others they are asked one by one, each within a budget of its own.
     """
     draft, limits = check_of(problem.file, problem.function, group), LIMITS if len(group) > 1 else ALONE
     try:
@@ -147,17 +146,6 @@ def checks_of(problem: Problem, kept: Sequence[tuple[Claim, object]]) -> Iterato
     expected = {claim.key: value for claim, value in kept}
     for group in grouped([claim for claim, _ in kept]):
         yield check_of(problem.file, problem.function, group, [expected[claim.key] for claim in group])
-
-
-def script_of(problem: Problem, sandbox: Sandbox) -> ScriptCheck:
-    """The test code as a check. Raises RejectedError where what is right does not pass it."""
-    try:
-        check = ScriptCheck(problem.file, problem.function, problem.script)
-        return record_calls(check, problem.right.encode(), sandbox, LIMITS)
-    except SandboxError:
-        raise
-    except (RlshError, ValueError) as error:
-        raise RejectedError(str(error)) from None
 
 
 def failing_command(

@@ -49,6 +49,7 @@ class Problem:
     source: str
     licence: str
     seed: int = 0
+    left_out: int = 0  # cases that are no claims, because what is right takes too long for them
 
     @property
     def file(self) -> str:
