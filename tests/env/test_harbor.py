@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from rlsh.env import harbor_verifier, script_check
 from rlsh.env.harbor import ANSWER, asks_for_answer, export_harbor, harbor_tree, import_harbor, read_harbor
+from rlsh.sandbox.worker import launch, tree
+from rlsh.tasks import checks
 from rlsh.tasks.checks import Case, PythonCheck, ScriptCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.importers.problem import edit
 from rlsh.types import Entry, RlshError, exec_call
@@ -99,6 +102,17 @@ def test_what_comes_back_is_the_same(tasks, exported):
     back, rejected = import_harbor(exported)
     assert rejected == {}
     assert sorted(back, key=lambda task: task.id) == sorted(tasks, key=lambda task: task.id)
+
+
+def test_what_the_verifier_repeats_of_rlsh_is_still_so():
+    known = {**launch.ENVIRONMENT}
+    assert known.items() >= harbor_verifier.ENVIRONMENT.items() and known.keys() - harbor_verifier.ENVIRONMENT == {
+        "HOME",  # a folder of its own, which it sets
+        "USER",  # nobody
+    }
+    assert harbor_verifier.FIXTURE_S * 10**9 == tree.FIXTURE_NS
+    assert (harbor_verifier.LINE_BYTES, harbor_verifier.MAX_CASES) == (checks.LINE_BYTES, checks.MAX_CASES)
+    assert (harbor_verifier.MAX_NEW_CALLS, harbor_verifier.ASKED) == (script_check.MAX_NEW_CALLS, script_check.ASKED)
 
 
 def test_the_layout_is_harbors(tasks, exported):

@@ -1,10 +1,10 @@
-"""Tasks as Harbor's task directories, for trainers and harnesses that read those; https://harborframework.com/docs/tasks.
+"""Tasks as Harbor's task directories, for trainers and harnesses that read those: https://harborframework.com/docs/tasks
 
-    ID/task.toml  instruction.md                     what Harbor and the agent read
-       environment/Dockerfile  environment/workspace/  the files, copied to WORKDIR
-       tests/test.sh  …                              uploaded after the agent has ended; writes 1 or 0 to reward.txt
-       tests/rlsh.json                               the whole record, with all that is expected
-       solution/solve.sh                             the reference
+    ID/task.toml  ID/instruction.md                       what Harbor and the agent read
+    ID/environment/Dockerfile  ID/environment/workspace/  the files, copied to WORKDIR
+    ID/tests/test.sh  ID/tests/verify.py  …               uploaded when the agent has ended; they write the reward
+    ID/tests/rlsh.json                                    the whole record, with all that is expected
+    ID/solution/solve.sh                                  the reference
 
 A command that is judged on files nobody has seen has to be handed in: Harbor looks at a container, not at a transcript.
 Its instruction therefore asks for the command in a file, ANSWER.
@@ -61,9 +61,7 @@ def harbor_tree(task: Task) -> Tree:
         "task.toml": tomli_w.dumps(configuration(task)),
         "instruction.md": f"{task.prompt}\n" + (REQUEST if handed_in else ""),
         "environment/Dockerfile": f"FROM {IMAGE}\nWORKDIR {WORKDIR}\nCOPY workspace/ {WORKDIR}/\n",
-        "tests/verify.py": "".join(
-            Path(str(m.__file__)).read_text(encoding="utf-8") for m in (values, harbor_verifier)
-        ),
+        "tests/verify.py": VERIFIER,
         "tests/call.py": python_check.DRIVER,
         "tests/script.py": script_check.DRIVER,
         RECORD: json.dumps(to_json(task), indent=1) + "\n",

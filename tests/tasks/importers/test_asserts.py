@@ -140,6 +140,20 @@ def test_behind_a_statement_that_is_not_followed_nothing_is_claimed(statement):
     assert len(tests.rest) == 1 and tests.rest[0].startswith(("line 3: ", "line 4: "))
 
 
+def test_names_that_are_bound_anew_are_others():
+    bound = "def check(c): assert c(1) == 2\n{}\ncheck(f)\nassert f(3) == 4\n"
+    assert len(read_tests(bound.format("pass"), "f").claims) == 2
+    for statement in ("check = 1", "from m import check", "import check.more", "def check(c): pass", "a, check = 1, 2"):
+        assert Claim((1,), expected=2) not in read_tests(bound.format(statement), "f").claims
+    inner = "def check(c):\n    def check(d): assert d(5) == 6\n    n = 7\nn = 1\n"
+    assert claims(inner + "check(f)\ncheck(f)\nassert f(n) == 2") == [Claim((1,), expected=2)]
+
+
+def test_a_helper_that_calls_itself_ends():
+    tests = read_tests("assert f(1) == 2\ndef check(c): check(c)\ncheck(f)\n", "f")
+    assert tests.claims == (Claim((1,), expected=2),) and "calls itself" in tests.rest[0]
+
+
 def test_a_loop_ends():
     source = "for a in range(200):\n    for b in range(200):\n        assert f(0) == 0\n"
     tests = read_tests(source, "f")

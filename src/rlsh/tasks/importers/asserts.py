@@ -40,11 +40,17 @@ def read_tests(source: str, function: str) -> Tests:
         reader.run(tree.body)
     except _UnreadableError as error:
         reader.rest.append(str(error))
+    except RecursionError:
+        reader.rest.append("nested too deeply, or a helper that calls itself")
     return Tests(tuple(reader.claims), tuple(dict.fromkeys(reader.rest)))
 
 
 class _Reader:
-    """Statements are followed in order, on values that nothing in them can change."""
+    """Follows statements in order. What changes a value in place is not followed, and ends the reading.
+
+    An assertion that is no claim might change one as well. Claims made behind it would then be others than the test's,
+    and the answers of what is right are there to contradict them.
+    """
 
     def __init__(self, function: str) -> None:
         self.aliases = {function}
@@ -79,9 +85,9 @@ class _Reader:
                     self.run(body)
             case ast.Import(names=modules) | ast.ImportFrom(names=modules) if modules[0].name != "*":
                 for module in modules:
-                    self.names.pop((module.asname or module.name).partition(".")[0], None)
+                    self.forget((module.asname or module.name).partition(".")[0])
             case ast.FunctionDef(name=name, decorator_list=[]) if name not in self.aliases:
-                self.names.pop(name, None)
+                self.forget(name)
                 self.helpers[name] = statement
             case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Name(id=passed)], keywords=[])) if (
                 name in self.helpers and passed in self.aliases
@@ -92,9 +98,14 @@ class _Reader:
             case _:
                 raise UnknownValueError(f"{shown(statement)} is not followed")
 
+    def forget(self, name: str) -> None:
+        self.names.pop(name, None)
+        self.helpers.pop(name, None)
+
     def bind(self, target: ast.expr, value: Any) -> None:
         match target:
             case ast.Name(id=name) if name not in self.aliases:
+                self.forget(name)
                 self.names[name] = value
             case ast.Tuple(elts=parts) if isinstance(value, list | tuple | str) and len(parts) == len(value):
                 for part, element in zip(parts, value, strict=True):
@@ -109,12 +120,11 @@ class _Reader:
                 pass
             case _:
                 raise UnknownValueError(f"{helper.name} does not take the function alone")
-        outer = self.aliases, dict(self.names)
+        outer = self.aliases, dict(self.names), dict(self.helpers)
         self.aliases = {*self.aliases, parameter.arg}
-        for alias in self.aliases:
-            self.names.pop(alias, None)
+        self.forget(parameter.arg)
         self.run(helper.body)
-        self.aliases, self.names = outer
+        self.aliases, self.names, self.helpers = outer
 
     # --- what an assertion claims ---------------------------------------------------------------------------
 
