@@ -40,7 +40,8 @@ class Claim:
     @property
     def key(self) -> str:
         """The same for the same claim."""
-        return json.dumps([to_tagged((self.args, self.kwargs)), self.relation, repr(self.expected), self.items])
+        said = (self.relation, repr(self.expected), self.tolerance, self.items)
+        return json.dumps([to_tagged((self.args, self.kwargs)), *said])
 
 
 class ContradictionError(ValueError):

@@ -48,18 +48,18 @@ def read_quixbugs(path: Path) -> tuple[list[Problem], dict[str, list[str]]]:
 
 def _problem(path: Path, name: str) -> Problem:
     lines = (path / CASES / f"{name}.json").read_text(encoding="utf-8").splitlines()
-    code, documentation = _split((path / BROKEN / f"{name}.py").read_text(encoding="utf-8"))
+    broken, ending = _split((path / BROKEN / f"{name}.py").read_text(encoding="utf-8"))
     right, _ = _split((path / RIGHT / f"{name}.py").read_text(encoding="utf-8"))
+    documentation = ending.strip().strip('"')
     cases = [json.loads(line) for line in lines if line.strip()]
     kept = [case for case in cases if not (name in SLOW and case[0][0] in SLOW[name])]
     items = _is_generator(right, name)
-    ending = f'\n\n"""{documentation}"""\n' if documentation else ""
     return Problem(
         name=name,
         function=name,
         purpose=_purpose(documentation),
         right=right + ending,
-        broken=(Broken(code + ending),),
+        broken=(Broken(broken + ending),),
         claims=tuple(_claim(name, case, items) for case in kept),
         examples=_examples(documentation, name),
         script="",
@@ -81,12 +81,13 @@ def _claim(name: str, case: Any, items: bool) -> Claim:
 
 
 def _split(source: str) -> tuple[str, str]:
-    """The code, and the text that stands behind it as a string."""
-    source = normal_end(source)
+    """The code, and the documentation that stands behind it as a string. The repaired file has another, or none."""
+    source = normal_end(source).lstrip("\n")
     for node in ast.parse(source).body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            return normal_end("".join(cut(source)[: node.lineno - 1]).lstrip("\n")), node.value.value
-    return source.lstrip("\n"), ""
+            lines = cut(source)
+            return normal_end("".join(lines[: node.lineno - 1])), "\n\n" + "".join(lines[node.lineno - 1 :])
+    return source, ""
 
 
 def _is_generator(source: str, function: str) -> bool:
