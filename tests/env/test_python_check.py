@@ -412,6 +412,16 @@ def test_arguments_are_returned_where_the_check_asks(sandbox):
     assert passes(sandbox, pure, replace(case, expected=3))
 
 
+def test_items_are_what_the_returned_value_yields(sandbox):
+    generator = "def f(n):\n    for k in range(n):\n        yield (k, 1 / (3 - k))\n"
+    assert passes(sandbox, generator, Case((2,), expected=[(0, 1 / 3), (1, 0.5)]), returns="items")
+    assert passes(sandbox, generator, Case((4,), expected=Raised("ZeroDivisionError")), returns="items")
+    assert passes(sandbox, "def f(n):\n    return (n, n)\n", Case((2,), expected=[2, 2]), returns="items")
+    assert passes(sandbox, "def f(n):\n    return n\n", Case((2,), expected=Raised("TypeError")), returns="items")
+    assert not passes(sandbox, generator, Case((2,), expected=[(0, 1 / 3)]), returns="items")
+    assert not passes(sandbox, generator, Case((2,), expected=[(0, 1 / 3), (1, 0.5)]))  # no plain data
+
+
 def test_a_tolerance_is_used_only_where_the_check_has_one(sandbox):
     case = Case((0.1, 0.2), expected=0.3)
     source = "def f(a, b):\n    return a + b\n"

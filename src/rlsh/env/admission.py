@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rlsh.env.python_check import file_in, record_expected
+from rlsh.env.script_check import record_calls
 from rlsh.env.verify import Answer, answer_of, run_hidden, verify_calls
 from rlsh.sandbox.base import Closing, ExecResult, Limits, Sandbox, SandboxError, Workspace
-from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
+from rlsh.tasks.checks import Check, PythonCheck, ScriptCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.task import Task, with_id
 from rlsh.text.dialect import clean
 from rlsh.types import RlshError, ToolCall, Tree, exec_call
@@ -50,6 +51,8 @@ def recorded(check: Check, answer: Answer, sandbox: Sandbox) -> Check:
             return WorkspaceCheck(answer.left)
         case PythonCheck():
             return record_expected(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
+        case ScriptCheck():
+            return record_calls(check, file_in(answer.left, check.file).content, sandbox, LIMITS)
 
 
 def recorded_shell(check: ShellCheck, answer: Answer, sandbox: Sandbox) -> ShellCheck:

@@ -38,19 +38,19 @@ def file_in(tree: Tree, path: str) -> Entry:
 
 
 @dataclass(frozen=True)
-class _Unusable:
+class Unusable:
     """An answer that equals nothing, and why."""
 
     reason: str
 
 
 def _outcome_from_json(value: Any) -> object:
-    """A value, Raised or _Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
+    """A value, Raised or Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
     match value:
         case {"unloadable": str(why), **rest} if not rest:
-            return _Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
+            return Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
         case {"unreadable": str(why), **rest} if not rest:
-            return _Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
+            return Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
     return expected_from_json(value)
 
 
@@ -69,7 +69,7 @@ def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) ->
 
 
 def _answers(check: PythonCheck, result: ExecResult) -> list[object] | None:
-    """A value, Raised or _Unusable per line. None where a line is one that `runner.py` would not write."""
+    """A value, Raised or Unusable per line. None where a line is one that `runner.py` would not write."""
     *lines, rest = result.stdout.split(b"\n")
     if rest or len(lines) > len(check.cases):
         return None
@@ -91,19 +91,34 @@ def run_python_check(check: PythonCheck, tree: Tree, sandbox: Sandbox, limits: L
     `tree` is what the candidate left; no other file of it is used, but import hooks among them are flagged. Every
     fault of the candidate's is a 0, SandboxError alone is `infra`.
     """
+    answers, verdict = ask(check, tree, sandbox, limits)
+    if verdict.reward != 1.0:
+        return verdict
+    reasons = _differences(check, answers)
+    forced = any(answer == Raised("SystemExit") for answer in answers) and reasons
+    return Verdict(0.0 if reasons else 1.0, reasons, verdict.flags + (("forced exit",) if forced else ()))
+
+
+def ask(check: PythonCheck, tree: Tree, sandbox: Sandbox, limits: Limits) -> tuple[list[object], Verdict]:
+    """What `check.file` answers to the cases, whatever is expected: a value, Raised or Unusable for each.
+
+    The verdict is 1 where they all were answered; otherwise it is final, and there are no answers.
+    """
     flags = tuple(f"shim: {path}" for path in sorted(tree) if path != check.file and _is_shim(path))
     try:
         entry = file_in(tree, check.file)
     except UnfitAnswerError as error:
-        return Verdict(0.0, (str(error),), flags)
+        return [], Verdict(0.0, (str(error),), flags)
     if len(entry.content) > SOURCE_BYTES:
-        return Verdict(0.0, (f"{check.file} is larger than {SOURCE_BYTES} bytes",), flags)
+        return [], Verdict(0.0, (f"{check.file} is larger than {SOURCE_BYTES} bytes",), flags)
     try:
         result = _run(check, entry.content, sandbox, limits)
     except SandboxError as error:
-        return Verdict(0.0, (f"the sandbox failed: {error}",), flags, infra=True)
-    reasons, more = _judge(check, result)
-    return Verdict(0.0 if reasons else 1.0, reasons, flags + more)
+        return [], Verdict(0.0, (f"the sandbox failed: {error}",), flags, infra=True)
+    answers, reason, flag = _read(check, result)
+    if reason:
+        return [], Verdict(0.0, (reason,), flags + ((flag,) if flag else ()))
+    return answers, Verdict(1.0, flags=flags)
 
 
 def _is_shim(path: str) -> bool:
@@ -113,30 +128,28 @@ def _is_shim(path: str) -> bool:
     return name.suffix == ".pth" or name.stem in HOOKS or (top in sys.stdlib_module_names and name.suffix == ".py")
 
 
-def _judge(check: PythonCheck, result: ExecResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Reasons (none: it passed) and flags."""
+def _read(check: PythonCheck, result: ExecResult) -> tuple[list[object], str, str]:
+    """The answers, or the reason why there are not as many as cases and the flag that goes with it ("": none)."""
     if result.timed_out:
-        return ("timed out",), ()
+        return [], "timed out", ""
     answers = _answers(check, result)
     if answers is None:
-        return ("it wrote to the channel of the answers",), ("forged answers",)
+        return [], "it wrote to the channel of the answers", "forged answers"
     if len(answers) < len(check.cases):
         ended = f"case {len(answers) + 1}: its process ended without an answer (exit code {result.exit_code})"
-        return (ended,), ("forced exit",) if result.exit_code in (0, NO_ANSWER) else ()  # not where a signal ended it
+        return [], ended, "forced exit" if result.exit_code in (0, NO_ANSWER) else ""  # not where a signal ended it
     if result.left_over:
-        return (f"{result.left_over} processes were left behind",), ("background process",)
+        return [], f"{result.left_over} processes were left behind", "background process"
     if result.exit_code != 0:
-        return (f"exit code {result.exit_code} after the last answer",), ()
-    reasons = _differences(check, answers)
-    forced = any(answer == Raised("SystemExit") for answer in answers) and reasons
-    return reasons, ("forced exit",) if forced else ()
+        return [], f"exit code {result.exit_code} after the last answer", ""
+    return answers, "", ""
 
 
 def _differences(check: PythonCheck, answers: Sequence[object]) -> tuple[str, ...]:
     """What is wrong, for people to read: it never reaches the policy."""
     found = []
     for number, (case, got) in enumerate(zip(check.cases, answers, strict=True), 1):
-        if isinstance(got, _Unusable):
+        if isinstance(got, Unusable):
             found.append(f"case {number}: {got.reason}")
         elif not agree(case.expected, got, check.tolerance):
             found.append(f"case {number}: {_shown(got)}, expected {_shown(case.expected)}")
@@ -144,7 +157,7 @@ def _differences(check: PythonCheck, answers: Sequence[object]) -> tuple[str, ..
 
 
 def agree(expected: object, got: object, tolerance: float | None) -> bool:
-    """Whether `got`, of `outcomes`, is what a case expects."""
+    """Whether `got`, of `ask`, is what a case expects."""
     if isinstance(expected, Raised) or isinstance(got, Raised):
         return expected == got
     return same(expected, got, tolerance)
@@ -155,17 +168,6 @@ def _shown(outcome: object) -> str:
     return json.dumps(expected_to_json(outcome))[:SHOWN_CHARS]
 
 
-def outcomes(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> list[object] | None:
-    """What `source` answers to every case: a value, Raised, or an object that agrees with nothing.
-
-    None where some case has no answer: it ran out of time, or its process ended. Raises SandboxError where the host
-    fails.
-    """
-    result = _run(check, source, sandbox, limits)
-    answers = _answers(check, result)
-    return None if answers is None or len(answers) < len(check.cases) or result.exit_code != 0 else answers
-
-
 def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> PythonCheck:
     """`draft` with the answers of the reference `source` as expected values, whatever it had for them.
 
@@ -173,7 +175,7 @@ def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits:
     """
     result = _run(draft, source, sandbox, limits)
     answers = _answers(draft, result) or []
-    unusable = [answer.reason for answer in answers if isinstance(answer, _Unusable)]
+    unusable = [answer.reason for answer in answers if isinstance(answer, Unusable)]
     if unusable or len(answers) != len(draft.cases) or result.exit_code != 0:
         said = unusable[0] if unusable else ascii(result.stderr.decode(errors="replace")[-200:])
         raise RlshError(

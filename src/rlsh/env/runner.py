@@ -58,6 +58,8 @@ def answer(request: "Any", code: "Any", args: "Any", kwargs: "Any") -> "dict[str
         return {"unloadable": type(error).__name__}
     try:
         value = function(*args, **kwargs)
+        if request["returns"] == "items":
+            value = list(value)
     except BaseException as error:
         return {"raised": type(error).__name__}
     try:

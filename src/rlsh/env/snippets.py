@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rlsh.env.admission import LIMITS, UnfitTaskError, with_error
-from rlsh.env.python_check import agree, outcomes, record_expected
-from rlsh.sandbox.base import Sandbox
+from rlsh.env.python_check import agree, ask, record_expected
+from rlsh.sandbox.base import Sandbox, SandboxError
 from rlsh.tasks.checks import Case, expected_to_json
 from rlsh.tasks.snippets import Example, Snippet, task_of
 from rlsh.tasks.task import Task
-from rlsh.types import RlshError
+from rlsh.types import Entry, RlshError
 
 HIDDEN, FEWEST = 12, 8  # cases of a task
 FAILING = 2  # hidden cases that the fault has to fail: what fails one alone is guessed
@@ -26,11 +26,15 @@ def task_from(snippet: Snippet, sandbox: Sandbox) -> Task:
     Raises UnfitTaskError where none can be made of it, SandboxError where the host fails.
     """
     check = snippet.check(snippet.inputs)
-    faulty = outcomes(check, snippet.mutant.source.encode(), sandbox, LIMITS)
-    if faulty is None:
+    faulty, answered = ask(check, {check.file: Entry(snippet.mutant.source.encode())}, sandbox, LIMITS)
+    if answered.infra:
+        raise SandboxError(answered.reasons[0])
+    if answered.reward != 1.0:
         raise UnfitTaskError("the fault hangs, or ends its process")
     try:
         right = record_expected(check, snippet.reference.source.encode(), sandbox, LIMITS)
+    except SandboxError:
+        raise
     except RlshError as error:
         raise UnfitTaskError(f"the reference has no usable answers: {error}") from None
     if any(has_float(case.expected) for case in right.cases):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from rlsh.env.python_check import UnfitAnswerError, file_in, run_python_check
+from rlsh.env.script_check import run_script_check
 from rlsh.env.tools import run_tool
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox, SandboxError, Workspace, WorkspaceError
-from rlsh.tasks.checks import Check, PythonCheck, ShellCheck, WorkspaceCheck
+from rlsh.tasks.checks import Check, PythonCheck, ScriptCheck, ShellCheck, WorkspaceCheck
 from rlsh.tasks.task import Task
 from rlsh.types import Entry, RlshError, StopReason, ToolCall, Tree, Verdict, exec_call
 
@@ -116,6 +117,8 @@ def judge(check: Check, answer: Answer, sandbox: Sandbox, limits: Limits) -> Ver
         match check:
             case PythonCheck():
                 return run_python_check(check, answer.left, sandbox, limits)
+            case ScriptCheck():
+                return run_script_check(check, answer.left, sandbox, limits)
             case WorkspaceCheck():
                 return judge_tree(check.tree, answer.left)
             case ShellCheck():

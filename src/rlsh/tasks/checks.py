@@ -19,7 +19,7 @@ from rlsh.tasks.values import from_tagged, to_tagged
 from rlsh.types import Tree
 
 Compare = Literal["stdout", "tree"]
-Returns = Literal["value", "arguments"]
+Returns = Literal["value", "arguments", "items"]
 
 MAX_CASES = 100
 LINE_BYTES = 1 << 17  # of one answer; with MAX_CASES below what stops a sandbox's stream
@@ -127,6 +127,7 @@ class Case:
 class PythonCheck:
     """What `function` of `file` has to return, and with `returns="arguments"` to leave of its arguments.
 
+    With `returns="items"` it is the list of what the returned value yields: a generator itself is no plain data.
     Raises ValueError where a field is not what it has to be, a value is no plain data, or the inputs are too large
     for one command line.
     """
@@ -191,11 +192,57 @@ class PythonCheck:
         return PythonCheck(file, function, tuple(map(case_from_json, cases)), tolerance, returns)
 
 
-Check = ShellCheck | WorkspaceCheck | PythonCheck
+@dataclass(frozen=True)
+class ScriptCheck:
+    """Test code has to come to its end, with a stand-in that gives it the answers of `function` of `file`.
+
+    Weaker than a PythonCheck: an assertion may hold for more than one value, and nobody has read which. `calls`, the
+    arguments that the script passes when the reference answers, are recorded. Raises ValueError where a field is not
+    what it has to be or an argument is no plain data.
+    """
+
+    file: str
+    function: str
+    script: str
+    calls: tuple[Case, ...] = ()  # without expected values
+
+    def __post_init__(self) -> None:
+        if not PYTHON_FILE.fullmatch(self.file):
+            raise ValueError(f"file = {self.file!r} is not the relative path of a Python file")
+        if not self.function.isidentifier():
+            raise ValueError(f"function = {self.function!r} is not a name")
+        if self.function not in self.script:
+            raise ValueError(f"the script does not mention {self.function}")
+
+    @property
+    def summary(self) -> str:
+        lines = len(self.script.splitlines())
+        return f"weaker check: {lines} lines of tests that call {self.function} in {self.file}"
+
+    def unrecorded(self) -> Self:
+        return replace(self, calls=())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": "script",
+            "file": self.file,
+            "function": self.function,
+            "script": self.script,
+            "calls": [to_tagged((case.args, dict(case.kwargs))) for case in self.calls],
+        }
+
+    @staticmethod
+    def from_json(value: Any) -> ScriptCheck:
+        file, function, script, calls = fields_of(value, file=str, function=str, script=str, calls=list)
+        return ScriptCheck(file, function, script, tuple(map(call_from_tagged, calls)))
+
+
+Check = ShellCheck | WorkspaceCheck | PythonCheck | ScriptCheck
 READERS: dict[str, Callable[[Any], Check]] = {
     "shell": ShellCheck.from_json,
     "workspace": WorkspaceCheck.from_json,
     "python": PythonCheck.from_json,
+    "script": ScriptCheck.from_json,
 }
 
 
@@ -221,6 +268,14 @@ def case_from_json(value: Any) -> Case:
     args, kwargs, expected = fields_of(value, args=list, kwargs=dict, expected=dict)
     inputs = {name: from_tagged(item) for name, item in kwargs.items()}
     return Case(tuple(map(from_tagged, args)), inputs, expected_from_json(expected))
+
+
+def call_from_tagged(tagged: Any) -> Case:
+    """The call that `to_tagged((args, kwargs))` made `tagged` of. Raises ValueError where there is none."""
+    match from_tagged(tagged):
+        case (tuple(args), dict(kwargs)) if all(type(name) is str for name in kwargs):
+            return Case(args, kwargs)
+    raise ValueError(f"{tagged!r:.60} are no arguments of a call")
 
 
 def one_of(value: Any, allowed: tuple[str, ...], key: str) -> Any:
