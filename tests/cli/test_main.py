@@ -169,7 +169,7 @@ def test_tools_that_hold_a_verbs_own_files_are_refused(capsys, world, tmp_path):
     for place, fits in ((elsewhere, True), (tools, False)):
         for words in (
             ["tasks", "check", place / "tasks.jsonl", *option],
-            ["tasks", "traces", "--out", place / "t.jsonl", "--count", 1, *option],
+            ["tasks", "traces", recipe, "--out", place / "t.jsonl", "--count", 1],
             ["eval", world / "model", recipe, "--tasks", place / "tasks.jsonl", "--samples", 1, *result],
             ["eval", place / "model", recipe, "--tasks", world / "tasks.jsonl", "--samples", 1, *result],
         ):
@@ -315,3 +315,47 @@ def test_doctor_reports_every_rung(capsys, sandbox):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and out.count("ok  ") >= 3
     assert re.fullmatch("commands run in: (warm|cold|container)", out.splitlines()[-1])
+
+
+# --- tasks from and for elsewhere
+
+
+def test_tasks_travel_to_harbor_and_to_a_data_set_and_back(capsys, world, tmp_path):
+    tasks = read_tasks(world / "tasks.jsonl")
+    for kind in ("harbor", "dataset"):
+        folder, back = tmp_path / kind, tmp_path / f"{kind}.jsonl"
+        code, out, err = run(capsys, "tasks", "export", kind, world / "tasks.jsonl", "--out", folder)
+        assert code == 0 and f"{len(tasks)} tasks in {folder}" in out, err
+        code, out, err = run(capsys, "tasks", "import", kind, folder, "--out", back, "--json", tmp_path / "r.json")
+        assert code == 0 and f"{len(tasks)} tasks in {back}, 0 rejected" in out, err
+        assert sorted(read_tasks(back), key=lambda t: t.id) == sorted(tasks, key=lambda t: t.id)
+        result = json.loads((tmp_path / "r.json").read_text())
+        assert result == {"tasks": len(tasks), "rejected": {}, "left_out": {}}
+
+
+def test_a_public_data_set_has_no_answers(capsys, world, tmp_path):
+    words = ["tasks", "export", "dataset", world / "tasks.jsonl", "--out", tmp_path / "d", "--public"]
+    assert run(capsys, *words)[0] == 0
+    code, _, err = run(capsys, "tasks", "import", "dataset", tmp_path / "d", "--out", tmp_path / "t.jsonl")
+    assert code == 1 and "a public data set, without the records" in err
+    code, _, err = run(capsys, "tasks", "export", "harbor", *words[3:])
+    assert code == 1 and "--public: a harbor export is judged by what --public leaves out" in err
+
+
+def test_a_set_is_imported_and_what_is_refused_is_told(capsys, tmp_path):
+    record = {
+        "task_id": 1,
+        "text": "Write a function to add one.",
+        "code": "def inc(x):\n    return x + 1\n",
+        "test_list": ["assert inc(1) == 2", "assert inc(5) == 6", "assert inc(-1) == 0"],
+    }
+    wrong = {**record, "task_id": 2, "test_list": ["assert inc(1) == 3"]}
+    path = tmp_path / "mbpp.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (record, wrong)))
+    code, out, err = run(capsys, "tasks", "import", "mbpp", path, "--out", tmp_path / "t.jsonl")
+    assert code == 0 and "1 tasks in" in out and "1 rejected" in out, err
+    (task,) = read_tasks(tmp_path / "t.jsonl")
+    assert (task.set, task.split) == ("mbpp", "held_out")
+    path.write_text(json.dumps(wrong) + "\n")
+    code, _, err = run(capsys, "tasks", "import", "mbpp", path, "--out", tmp_path / "none.jsonl")
+    assert code == 1 and f"{path}: no task in it" in err and not (tmp_path / "none.jsonl").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlsh.env import importing
+from rlsh.env import admission, importing
 from rlsh.env.admission import LIMITS
 from rlsh.env.importing import import_problem, import_tasks
 from rlsh.env.verify import verify_calls, verify_command
@@ -104,7 +104,7 @@ def test_without_an_example_the_shortest_hidden_call_is_shown(sandbox, tmp_path)
 
 
 def test_an_endless_loop_is_shown_for_a_second(sandbox, tmp_path, monkeypatch):
-    for module in (build, importing):
+    for module in (admission, importing):
         monkeypatch.setattr(module, "LIMITS", replace(LIMITS, wall_s=1.5))
     monkeypatch.setattr(importing, "TRIALS", 1)
     hangs = {"buggy_solution": "    while True: pass\n"}

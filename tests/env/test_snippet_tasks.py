@@ -9,6 +9,7 @@ from rlsh.env.admission import LIMITS, UnfitTaskError, admit
 from rlsh.env.build import snippet_drafts
 from rlsh.env.snippets import DISTINCT, FAILING, FEWEST, HIDDEN, has_float, hidden_cases, task_from
 from rlsh.env.verify import verify_calls
+from rlsh.sandbox.base import SandboxError
 from rlsh.tasks.catalogue import Reference
 from rlsh.tasks.checks import Case, Raised
 from rlsh.tasks.mutation import Mutant
@@ -72,6 +73,23 @@ def test_a_reference_without_an_answer_is_no_task(sandbox):
     right = RIGHT.replace("return value // 2", "return object()")
     with pytest.raises(UnfitTaskError, match="the reference has no usable answers"):
         task_from(snippet(RIGHT, right=right), sandbox)
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_host_fault_is_no_reason_to_turn_a_fault_away(sandbox, failing):
+    """At the fault, at the reference, at the command that shows it."""
+
+    class Failing:
+        tools, opened = (), 0
+
+        def open(self, files, limits):
+            self.opened += 1
+            if self.opened == failing:
+                raise SandboxError("no room on this host")
+            return sandbox.open(files, limits)
+
+    with pytest.raises(SandboxError, match="no room"):
+        task_from(snippet(RIGHT.replace("value // 2", "value // 2 + (value > 12)")), Failing())
 
 
 def test_floats_may_differ_in_the_last_bits(sandbox):

@@ -206,6 +206,55 @@ def tasks_stats(arguments: argparse.Namespace) -> None:
     emit([{"set": s, "family": f, "tasks": n} for (s, f), n in sorted(counts.items())], arguments.json)
 
 
+def tasks_import(arguments: argparse.Namespace) -> None:
+    from rlsh.env.harbor import import_harbor
+    from rlsh.env.importing import ImportReport, import_tasks
+    from rlsh.tasks.dataset import read_dataset
+    from rlsh.tasks.task import write_tasks
+    from rlsh.trainers.progress import Progress
+
+    path, out = Path(arguments.path), Path(arguments.out)
+    claim(str(out))
+    claim(arguments.json)
+    if arguments.kind == "harbor":
+        tasks, rejected = import_harbor(path)
+        report = ImportReport(rejected)
+    elif arguments.kind == "dataset":
+        tasks, report = read_dataset(path), ImportReport()
+    else:
+        progress = Progress("problems", 1)
+
+        def show(done: int, total: int) -> None:
+            progress.total = total
+            progress.update(done)
+
+        with sandbox(arguments, path, out) as s:
+            tasks, report = import_tasks(arguments.kind, path, s, progress=show)
+    if not tasks:
+        raise RlshError(f"{path}: no task in it: {'; '.join(report.rejected) or 'it is empty'}")
+    write_tasks(out, tasks)
+    refused = sum(map(len, report.rejected.values()))
+    say(arguments, f"{len(tasks)} tasks in {out}, {refused} rejected")
+    say(arguments, *(f"  {reason}: {', '.join(names)}" for reason, names in report.rejected.items()))
+    say(arguments, *(f"  {name}: {n} slow cases left out" for name, n in report.left_out.items()))
+    emit({"tasks": len(tasks), "rejected": report.rejected, "left_out": report.left_out}, arguments.json)
+
+
+def tasks_export(arguments: argparse.Namespace) -> None:
+    from rlsh.env.harbor import export_harbor
+    from rlsh.tasks.dataset import write_dataset
+    from rlsh.tasks.task import read_tasks
+
+    tasks, out = read_tasks(Path(arguments.file)), Path(arguments.out)
+    if arguments.public and arguments.format != "dataset":
+        raise RlshError(f"--public: a {arguments.format} export is judged by what --public leaves out")
+    if arguments.format == "harbor":
+        export_harbor(tasks, out)
+    else:
+        write_dataset(tasks, out, public=arguments.public)
+    print(f"{len(tasks)} tasks in {out}")
+
+
 def tasks_traces(arguments: argparse.Namespace) -> None:
     from rlsh.config import load
     from rlsh.env.traces import traces, write_traces
