@@ -1,0 +1,104 @@
+"""Functions of somebody's scripts as references: cut out, with inputs, or rejected with the reason."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import PurePosixPath
+
+from rlsh.tasks.catalogue.reference import Reference
+from rlsh.tasks.harvest.files import SourceTree
+from rlsh.tasks.harvest.literals import LiteralCall, bound, from_calls, literal_calls, stem
+from rlsh.tasks.harvest.outcome import Harvested, Origin, Rejected, UnfitError
+from rlsh.tasks.harvest.secrets import secret_in
+from rlsh.tasks.harvest.slices import Module, parse, slice_of
+from rlsh.tasks.harvest.usage import annotated_by_usage
+from rlsh.tasks.inputs import Draw, from_annotations
+from rlsh.tasks.mutation import FAMILY, MutationError, mutants, normalised
+
+WANTED_CHARS = 200
+
+
+def harvest_python(tree: SourceTree) -> tuple[list[Harvested], list[Rejected]]:
+    """Every top-level function of the tree's Python files, in the order of the text, as one or the other.
+
+    The same tree gives the same lists. None of its code is imported or run.
+    """
+    modules: dict[str, Module] = {}
+    accepted: list[Harvested] = []
+    rejected: list[Rejected] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of the scripts: not ours to mend
+        for file in tree.files:
+            if file.language == "python":
+                try:
+                    modules[file.path] = parse(file.text)
+                except UnfitError as error:
+                    rejected.append(Rejected(file.path, "", error.kind, error.detail))
+        calls = literal_calls(modules.items())
+        known: dict[str, str] = {}  # normal form -> where it was met first
+        for path, module in modules.items():
+            for name, _ in module.functions():
+                source_id = f"{path}::{name}"
+                try:
+                    source = slice_of(module, name)
+                    _check_slice(source, name)
+                    reference, origin = _reference(path, name, source, calls.get((stem(path), name), []))
+                    first = known.setdefault(normalised(source), source_id)
+                    if first != source_id:
+                        raise UnfitError("duplicate", first)
+                    accepted.append(Harvested(reference, source_id, tree.licence, origin))
+                except UnfitError as error:
+                    rejected.append(Rejected(path, name, error.kind, error.detail))
+    return accepted, sorted(rejected, key=lambda row: row.path)
+
+
+def _check_slice(source: str, name: str) -> None:
+    kind = secret_in(source)
+    if kind:
+        raise UnfitError("secret", kind)
+    try:
+        statements = _statements(_function(source, name))
+        if len(statements) < 2 and not any(FAMILY[m.operators[0]] != "syntax" for m in mutants(source, name)):
+            raise UnfitError("trivial")
+    except MutationError as error:
+        raise UnfitError("cannot be mutated", str(error)[:80]) from None
+
+
+def _reference(path: str, name: str, source: str, calls: Sequence[LiteralCall]) -> tuple[Reference, Origin]:
+    """Raises UnfitError where no inputs can be told."""
+    function = _function(source, name)
+    written = bound(function, calls)
+    parameters = function.args.posonlyargs + function.args.args
+    draw: Callable[[Draw], tuple[object, ...]] | None
+    origin: Origin
+    if written:
+        draw, origin = partial(from_calls, written), "calls"
+    else:
+        draw = from_annotations(annotated_by_usage(source, name), name)
+        origin = "annotations" if all(parameter.annotation for parameter in parameters) else "usage"
+    if draw is None:
+        raise UnfitError("no inputs", f"nothing tells what to give for ({ast.unparse(function.args)})"[:100])
+    topic = ".".join(PurePosixPath(path).with_suffix("").parts)
+    return Reference(name, topic, source, draw, _wanted(function)), origin
+
+
+def _function(source: str, name: str) -> ast.FunctionDef:
+    return [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
+
+
+def _statements(function: ast.FunctionDef) -> list[ast.stmt]:
+    return function.body[ast.get_docstring(function) is not None :]
+
+
+def _wanted(function: ast.FunctionDef) -> str:
+    """The first sentence of the docstring; without one, what name and parameters say."""
+    text = " ".join((ast.get_docstring(function) or "").split())
+    first = text.split(". ")[0].rstrip(".")
+    if first and len(first) <= WANTED_CHARS and secret_in(first) is None:
+        return f"{first}."
+    words = function.name.strip("_").replace("_", " ")
+    parameters = [a.arg for a in function.args.posonlyargs + function.args.args]
+    return f"{words[:1].upper()}{words[1:]}, given {' and '.join(parameters) or 'any number of values'}."
