@@ -38,19 +38,19 @@ def file_in(tree: Tree, path: str) -> Entry:
 
 
 @dataclass(frozen=True)
-class _Unusable:
+class Unusable:
     """An answer that equals nothing, and why."""
 
     reason: str
 
 
 def _outcome_from_json(value: Any) -> object:
-    """A value, Raised or _Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
+    """A value, Raised or Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
     match value:
         case {"unloadable": str(why), **rest} if not rest:
-            return _Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
+            return Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
         case {"unreadable": str(why), **rest} if not rest:
-            return _Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
+            return Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
     return expected_from_json(value)
 
 
@@ -61,15 +61,15 @@ def _command(check: PythonCheck) -> str:
     return f"exec {PYTHON} -I -S -B -c {shlex.quote(DRIVER)} {shlex.quote(text)}"
 
 
-def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> ExecResult:
+def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str = "{}") -> ExecResult:
     """Raises SandboxError where the host failed, RlshError where `limits` leave no room for a source file."""
     room = replace(limits, output_bytes=len(check.cases) * LINE_BYTES)
     with sandbox.open({check.file: Entry(source)}, room) as workspace:
-        return workspace.exec(_command(check))
+        return workspace.exec(around.format(_command(check)))
 
 
 def _answers(check: PythonCheck, result: ExecResult) -> list[object] | None:
-    """A value, Raised or _Unusable per line. None where a line is one that `runner.py` would not write."""
+    """A value, Raised or Unusable per line. None where a line is one that `runner.py` would not write."""
     *lines, rest = result.stdout.split(b"\n")
     if rest or len(lines) > len(check.cases):
         return None
@@ -136,7 +136,7 @@ def _differences(check: PythonCheck, answers: Sequence[object]) -> tuple[str, ..
     """What is wrong, for people to read: it never reaches the policy."""
     found = []
     for number, (case, got) in enumerate(zip(check.cases, answers, strict=True), 1):
-        if isinstance(got, _Unusable):
+        if isinstance(got, Unusable):
             found.append(f"case {number}: {got.reason}")
         elif not _agree(case.expected, got, check.tolerance):
             found.append(f"case {number}: {_shown(got)}, expected {_shown(case.expected)}")
@@ -154,6 +154,18 @@ def _shown(outcome: object) -> str:
     return json.dumps(expected_to_json(outcome))[:SHOWN_CHARS]
 
 
+def outcomes(
+    check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str = "{}"
+) -> tuple[list[object], ExecResult]:
+    """What `source` answers to each case of `check`, until its process ended, and how the run of them went.
+
+    An outcome is a value, Raised, or Unusable. `around` is a command line with a place for the command that runs
+    them. Raises SandboxError where the host fails, RlshError where `limits` leave no room for a source file.
+    """
+    result = _run(check, source, sandbox, limits, around)
+    return _answers(check, result) or [], result
+
+
 def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> PythonCheck:
     """`draft` with the answers of the reference `source` as expected values, whatever it had for them.
 
@@ -161,7 +173,7 @@ def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits:
     """
     result = _run(draft, source, sandbox, limits)
     answers = _answers(draft, result) or []
-    unusable = [answer.reason for answer in answers if isinstance(answer, _Unusable)]
+    unusable = [answer.reason for answer in answers if isinstance(answer, Unusable)]
     if unusable or len(answers) != len(draft.cases) or result.exit_code != 0:
         said = unusable[0] if unusable else ascii(result.stderr.decode(errors="replace")[-200:])
         raise RlshError(

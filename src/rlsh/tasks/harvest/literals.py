@@ -149,6 +149,8 @@ def neighbour(value: Any, d: Draw) -> Any:
 
 
 def _near_text(value: Any, d: Draw) -> Any:
+    if not value:
+        return d.word() if isinstance(value, str) else d.word().encode()
     empty = value[:0]
     cut = d.number(0, len(value))
     other = d.rng.choice((value.upper(), value.lower(), value.title(), value.strip(), value[::-1]))

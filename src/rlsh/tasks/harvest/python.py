@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from rlsh.tasks.catalogue.reference import Reference
@@ -15,10 +14,12 @@ from rlsh.tasks.harvest.outcome import Harvested, Origin, Rejected, UnfitError
 from rlsh.tasks.harvest.secrets import secret_in
 from rlsh.tasks.harvest.slices import Module, parse, slice_of
 from rlsh.tasks.harvest.usage import annotated_by_usage
+from rlsh.tasks.harvest.vocabulary import vocabulary
 from rlsh.tasks.inputs import Draw, from_annotations
 from rlsh.tasks.mutation import FAMILY, MutationError, mutants, normalised
 
 WANTED_CHARS = 200
+BY_CALLS = 0.75  # of the draws, where there are literal calls
 
 
 def harvest_python(tree: SourceTree) -> tuple[list[Harvested], list[Rejected]]:
@@ -70,17 +71,20 @@ def _check_slice(source: str, name: str) -> None:
 def _reference(path: str, name: str, source: str, calls: Sequence[LiteralCall]) -> tuple[Reference, Origin]:
     """Raises UnfitError where no inputs can be told."""
     function = _function(source, name)
-    written = bound(function, calls)
+    written = [args for args in bound(function, calls) if secret_in(repr(args)) is None]
     parameters = function.args.posonlyargs + function.args.args
-    draw: Callable[[Draw], tuple[object, ...]] | None
-    origin: Origin
-    if written:
-        draw, origin = partial(from_calls, written), "calls"
-    else:
-        draw = from_annotations(annotated_by_usage(source, name), name)
-        origin = "annotations" if all(parameter.annotation for parameter in parameters) else "usage"
-    if draw is None:
+    by_type = from_annotations(annotated_by_usage(function), name)
+    if not written and by_type is None:
         raise UnfitError("no inputs", f"nothing tells what to give for ({ast.unparse(function.args)})"[:100])
+    words = vocabulary(source, name)
+
+    def draw(d: Draw) -> tuple[object, ...]:
+        if by_type is None or (written and d.chance(BY_CALLS)):
+            return from_calls(written, d)
+        return words.into(by_type(d), d)
+
+    typed = "annotations" if all(parameter.annotation for parameter in parameters) else "usage"
+    origin: Origin = "calls" if written else typed
     topic = ".".join(PurePosixPath(path).with_suffix("").parts)
     return Reference(name, topic, source, draw, _wanted(function)), origin
 

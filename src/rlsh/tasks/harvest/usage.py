@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 
 # A method that one type alone has.
@@ -34,75 +35,71 @@ ARGUMENTS = {
     **dict.fromkeys([("re.sub", 2), ("re.escape", 0), ("json.loads", 0), ("ord", 0), ("html.escape", 0)], "str"),
     **dict.fromkeys([(f"os.path.{name}", 0) for name in "join basename dirname splitext normpath".split()], "str"),
 }
-LITERALS = {str: "str", int: "int", float: "float", bytes: "bytes"}
+LITERALS: dict[type | None, str] = {str: "str", int: "int", float: "float", bytes: "bytes"}
 STRONG, WEAK = 2, 1
-ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+ORDER = ast.Lt | ast.LtE | ast.Gt | ast.GtE
 
 
-def annotated_by_usage(source: str, name: str) -> str:
-    """A module with the signature of the last top-level function `name` of `source`, annotated where its body tells.
+def annotated_by_usage(function: ast.FunctionDef) -> str:
+    """A module with the signature of `function` alone, annotated where its body tells what a parameter is.
 
     What is annotated already, or has a default that says a type, is left as it is.
     """
-    function = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef) and n.name == name][-1]
-    arguments = function.args
-    parameters = arguments.posonlyargs + arguments.args
-    defaults = [None] * (len(parameters) - len(arguments.defaults)) + list(arguments.defaults)
+    bare = copy.deepcopy(function)
+    parameters = bare.args.posonlyargs + bare.args.args
+    defaults = [None] * (len(parameters) - len(bare.args.defaults)) + list(bare.args.defaults)
     for parameter, default in zip(parameters, defaults, strict=True):
         told = default is not None and not (isinstance(default, ast.Constant) and default.value is None)
         if parameter.annotation is None and not told:
-            kind = _type_of(parameter.arg, function.body)
+            kind = type_of(parameter.arg, function)
             parameter.annotation = ast.parse(kind, mode="eval").body if kind else None
-    function.body, function.decorator_list = [ast.Pass()], []
-    return ast.unparse(function)
+    bare.body, bare.decorator_list = [ast.Pass()], []
+    return ast.unparse(bare)
 
 
-def _type_of(name: str, body: list[ast.stmt], depth: int = 1) -> str | None:
-    """The type that most of the strongest evidence speaks for; the first met where they are even."""
+def type_of(expression: str, function: ast.FunctionDef, depth: int = 1) -> str | None:
+    """The type that most evidence in a function speaks for, of a name or of another expression; None without any."""
     votes: dict[str, int] = {}
-    for kind, weight in _evidence(name, body, depth):
+    for kind, weight in _evidence(expression, function, depth):
         votes[kind] = votes.get(kind, 0) + weight
     return max(votes, key=lambda kind: votes[kind]) if votes else None
 
 
-def _evidence(name: str, body: list[ast.stmt], depth: int) -> Iterator[tuple[str, int]]:
-    for node in (inner for statement in body for inner in ast.walk(statement)):
+def _evidence(expression: str, function: ast.FunctionDef, depth: int) -> Iterator[tuple[str, int]]:
+    def is_it(node: ast.expr) -> bool:
+        return ast.unparse(node) == expression
+
+    for node in ast.walk(function):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) if owner == name:
-                if method in METHODS:
-                    yield METHODS[method], STRONG
-            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[ast.Name(id=given)]):
-                if given == name:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in METHODS and is_it(owner):
+                yield METHODS[method], STRONG
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[given]):
+                if is_it(given):
                     yield "list[str]", STRONG
-            case ast.Call(args=given):
-                for place, argument in enumerate(given):
-                    kind = ARGUMENTS.get((ast.unparse(node.func), place))
-                    if kind and isinstance(argument, ast.Name) and argument.id == name:
-                        yield kind, WEAK
-            case ast.Subscript(value=ast.Name(id=owner), slice=index) if owner == name:
+            case ast.Call(func=called, args=given):
+                kinds = [ARGUMENTS.get((ast.unparse(called), place)) for place in range(len(given))]
+                yield from ((kind, WEAK) for kind, part in zip(kinds, given, strict=True) if kind and is_it(part))
+            case ast.Subscript(value=owner, slice=index) if is_it(owner):
                 text = isinstance(index, ast.Constant) and isinstance(index.value, str)
                 yield ("dict[str, int]", STRONG) if text else ("list[int]", WEAK)
-            case ast.For(target=target, iter=ast.Name(id=iterated)) | ast.comprehension(
-                target=target, iter=ast.Name(id=iterated)
-            ) if iterated == name:
-                element = _type_of(target.id, body, depth - 1) if depth and isinstance(target, ast.Name) else None
+            case ast.For(target=target, iter=walked) | ast.comprehension(target=target, iter=walked) if is_it(walked):
+                element = type_of(ast.unparse(target), function, depth - 1) if depth else None
                 yield f"list[{element or 'int'}]", STRONG if element else WEAK
             case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-                yield from _of_operands(name, node, left, right)
-            case ast.AugAssign(target=ast.Name(id=target), value=ast.Name(id=added)) if name in (target, added):
+                if is_it(left) or is_it(right):
+                    yield from _of_operator(node, right if is_it(left) else left, is_it(right))
+            case ast.AugAssign(target=target, value=added) if is_it(target) or is_it(added):
                 yield "int", WEAK
 
 
-def _of_operands(name: str, node: ast.expr, left: ast.expr, right: ast.expr) -> Iterator[tuple[str, int]]:
-    """What stands on the other side of an operator: a constant says its type, arithmetic alone a number."""
-    if not any(isinstance(side, ast.Name) and side.id == name for side in (left, right)):
-        return
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-        if isinstance(left, ast.Constant) and isinstance(left.value, str):
+def _of_operator(node: ast.BinOp | ast.Compare, other: ast.expr, right: bool) -> Iterator[tuple[str, int]]:
+    """What an operator says of one side: a constant on the other names its type, arithmetic alone a number."""
+    kind = type(other.value) if isinstance(other, ast.Constant) else None
+    operator = node.ops[0] if isinstance(node, ast.Compare) else node.op
+    if isinstance(operator, ast.In | ast.NotIn):
+        if kind is str and right:
             yield "str", WEAK
-        return
-    other = right if isinstance(left, ast.Name) and left.id == name else left
-    if isinstance(other, ast.Constant) and type(other.value) in LITERALS:
-        yield LITERALS[type(other.value)], STRONG
-    elif isinstance(node, ast.BinOp) or (isinstance(node, ast.Compare) and isinstance(node.ops[0], ORDER)):
+    elif kind in LITERALS:
+        yield LITERALS[kind], STRONG
+    elif isinstance(operator, ast.operator | ORDER):
         yield "int", WEAK
