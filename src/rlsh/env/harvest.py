@@ -1,56 +1,89 @@
-"""Harvested functions on trial: each is run in the sandbox on drawn inputs, and kept if tasks can be made of it.
-
-What a run decides is written down at once, by the content of what was tried, so that a run that was stopped goes on
-where it was.
-"""
+"""From a folder of scripts to references and pipelines that were seen to work, and a report of everything else."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rlsh.env.python_check import Unusable, outcomes
+from rlsh.env import trials
+from rlsh.env.trials import pool_of, showing, usable
 from rlsh.runfolder import RunFolder
-from rlsh.sandbox.base import ExecResult, Limits, Sandbox
-from rlsh.tasks.checks import Case, PythonCheck, Raised, expected_to_json
+from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.harvest import (
     Harvested,
+    HarvestedPipeline,
     Rejected,
-    SourceTree,
+    Skipped,
     UnfitError,
     harvest_python,
-    secret_in,
+    harvest_shell,
     source_tree,
 )
-from rlsh.tasks.inputs import Draw
-from rlsh.tasks.mutation import FAMILY, MutationError, mutants
 from rlsh.tasks.values import to_tagged
-from rlsh.types import RlshError
 
-POOL, FEWEST = 32, 8  # distinct inputs
-DRAWS = 200
-INPUT_CHARS = 2_000  # of one input, written as JSON: a task shows some of them
-DISTINCT = 3  # outputs
-RAISING = 0.5  # of the inputs, beyond which what was drawn does not fit the function
-KEPT_RAISING = 0.25  # of the inputs that are kept
-MUTANTS_TRIED, MUTANTS_TOLD = 12, 2
-CPU_S = 0.5  # for CASES calls
-CASES = 24
-LIMITS = Limits(wall_s=8.0, cpu_s=2)
-# What a call with an argument of a wrong type ends in, or one that ran out of what the sandbox gives.
-NO_ANSWER = {"TypeError", "AttributeError", "RecursionError", "MemoryError", "SystemExit", "KeyboardInterrupt"}
-UNRESOLVED = {"NameError", "ImportError", "ModuleNotFoundError"}
-ZONES = ("UTC0", "UTC0", "XXX-12:45")
-TIMED = "( export TZ={zone}; {{}} ); code=$?; times >&2; exit $code"
-TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$")
+OUTCOMES = "harvest"  # .jsonl in the output folder
+# What decides, so that outcomes of other criteria are not taken for these.
+CRITERIA = "POOL FEWEST DISTINCT RAISING KEPT_RAISING MUTANTS_TRIED MUTANTS_TOLD CPU_S CASES"
+
+Found = Harvested | HarvestedPipeline
+Decision = dict[str, Any]  # "kept": indices of inputs, or names of faults; or "kind" and "detail"
+
+
+@dataclass(frozen=True)
+class HarvestReport:
+    """What became of every file, function and pipeline of a tree, each in the order of paths and text."""
+
+    files: int  # scripts that were read
+    skipped: tuple[Skipped, ...]
+    functions: tuple[Harvested, ...]
+    pipelines: tuple[HarvestedPipeline, ...]
+    rejected: tuple[Rejected, ...]  # of Python: functions, and files that do not parse
+    rejected_lines: tuple[Rejected, ...]  # of shell scripts
+
+    @property
+    def seen(self) -> int:
+        """How many functions there are, methods included."""
+        return len(self.functions) + sum(bool(row.function) for row in self.rejected)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """How many functions were rejected for which kind of reason."""
+        return Counter(row.kind for row in self.rejected)
+
+
+def harvest(
+    root: Path,
+    sandbox: Sandbox,
+    out: Path,
+    workers: int = 2,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> HarvestReport:
+    """Reads the scripts under `root`, which is left as it is, and tries in the sandbox what can stand alone.
+
+    Outcomes go to `out` as they come: called again after a stop it goes on there, and what has not changed is not
+    tried again. The same tree gives the same report. Raises RlshError where `root` or `out` cannot be used,
+    SandboxError where the host fails.
+    """
+    tree = source_tree(root)
+    functions, rejected = harvest_python(tree)
+    pipelines, rejected_lines = harvest_shell(tree)
+    with RunFolder.create(out, _criteria(), resume=True) as run:
+        tried = _tried([*functions, *pipelines], sandbox, run, workers, progress)
+    of_python, of_shell = tried[: len(functions)], tried[len(functions) :]
+    return HarvestReport(
+        files=len(tree.files),
+        skipped=tree.skipped,
+        functions=tuple(row for row in of_python if isinstance(row, Harvested)),
+        pipelines=tuple(row for row in of_shell if isinstance(row, HarvestedPipeline)),
+        rejected=_with_fallen(rejected, of_python),
+        rejected_lines=_with_fallen(rejected_lines, of_shell),
+    )
 
 
 def trial(found: Harvested, sandbox: Sandbox) -> Harvested | Rejected:
@@ -58,127 +91,94 @@ def trial(found: Harvested, sandbox: Sandbox) -> Harvested | Rejected:
 
     The same function and inputs give the same outcome. Raises SandboxError where the host fails.
     """
-    pool = pool_of(found)
+    made = _resolved(found, _decided(found, sandbox))
+    assert not isinstance(made, HarvestedPipeline)
+    return made
+
+
+def _tried(
+    found: Sequence[Found], sandbox: Sandbox, run: RunFolder, workers: int, progress: Callable[[int, int], None]
+) -> list[Found | Rejected]:
+    """What becomes of each. A decision is on the disk before the next is waited for."""
+    known: dict[str, Decision] = {record["key"]: record for record in run.read(OUTCOMES)}
+    keys = [_key(one) for one in found]
+    pool = ThreadPoolExecutor(workers)
     try:
-        return with_pool(found, [pool[i] for i in usable(found, pool, sandbox)])
+        waiting = {
+            pool.submit(_decided, one, sandbox): key for one, key in zip(found, keys, strict=True) if key not in known
+        }
+        progress(len(found) - len(waiting), len(found))
+        for done, future in enumerate(as_completed(waiting), len(found) - len(waiting) + 1):
+            key = waiting[future]
+            known[key] = future.result()
+            run.append(OUTCOMES, {"step": len(known), "key": key, **known[key]})
+            progress(done, len(found))
+    finally:
+        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for no more than what is being tried
+    return [_resolved(one, known[key]) for one, key in zip(found, keys, strict=True)]
+
+
+def _decided(found: Found, sandbox: Sandbox) -> Decision:
+    try:
+        if isinstance(found, Harvested):
+            return {"kept": usable(found, pool_of(found), sandbox)}
+        return {"kept": showing(found, sandbox)}
     except UnfitError as error:
-        return rejected(found, error.kind, error.detail)
+        return {"kind": error.kind, "detail": error.detail}
 
 
-def with_pool(found: Harvested, pool: Sequence[tuple[object, ...]]) -> Harvested:
-    return replace(found, reference=replace(found.reference, draw=lambda d: d.pick(pool)))
+def _resolved(found: Found, decision: Decision) -> Found | Rejected:
+    path, _, name = found.source_id.partition("::")
+    if "kept" not in decision:
+        function = name if isinstance(found, Harvested) else f"line {name}"
+        return Rejected(path, function, decision["kind"], decision["detail"])
+    if isinstance(found, HarvestedPipeline):
+        return replace(found, faults=tuple(decision["kept"]))
+    pool = pool_of(found)
+    kept = [pool[i] for i in decision["kept"]]
+    return replace(found, reference=replace(found.reference, draw=lambda d: d.pick(kept)))
 
 
-def rejected(found: Harvested, kind: str, detail: str) -> Rejected:
-    return Rejected(found.source_id.split("::")[0], found.reference.name, kind, detail)
+def _key(found: Found) -> str:
+    """A hash of all that a decision hangs on, apart from CRITERIA."""
+    if isinstance(found, Harvested):
+        content = json.dumps([found.reference.name, found.reference.source, to_tagged(pool_of(found))])
+    else:
+        content = repr((found.source_id, found.pipeline, found.comment))
+    return hashlib.sha256(content.encode()).hexdigest()[:24]
 
 
-def pool_of(found: Harvested) -> list[tuple[object, ...]]:
-    """Up to POOL distinct inputs, drawn by a seed that the source alone decides; all of them plain data."""
-    seed = hashlib.sha256(found.reference.source.encode()).hexdigest()
-    pool: dict[str, tuple[object, ...]] = {}
-    for at in range(DRAWS):
-        try:
-            args = found.reference.draw(Draw(random.Random(f"{seed} {at}")))
-            text = json.dumps(to_tagged(args))
-        except (ValueError, RecursionError):
-            continue
-        if len(text) <= INPUT_CHARS:
-            pool.setdefault(text, args)
-        if len(pool) == POOL:
-            break
-    return list(pool.values())
+def _criteria() -> str:
+    return "".join(f"{name.lower()} = {getattr(trials, name)!r}\n" for name in CRITERIA.split())
 
 
-def usable(found: Harvested, pool: Sequence[tuple[object, ...]], sandbox: Sandbox) -> list[int]:
-    """Which inputs of the pool to keep. Raises UnfitError where the function is of no use with them."""
-    if len(pool) < FEWEST:
-        raise UnfitError("few inputs", f"{len(pool)} distinct ones were drawn")
-    kind = secret_in(repr(pool))
-    if kind:
-        raise UnfitError("secret", kind)
-    first, result = _run(found, pool, found.reference.source, sandbox, ZONES[0])
-    _check_run(first, result, len(pool))
-    kept = _kept(first)
-    inputs = [pool[i] for i in kept]
-    expected = [_text(first[i]) for i in kept]
-    if len(set(expected)) < DISTINCT:
-        raise UnfitError("few outputs", f"{len(set(expected))} distinct ones")
-    for zone in ZONES[1:]:
-        again, _ = _run(found, inputs, found.reference.source, sandbox, zone)
-        if [_text(outcome) for outcome in again] != expected:
-            raise UnfitError("not repeatable", "another run, another value" if zone == ZONES[0] else "the time zone")
-    _check_mutants(found, inputs[:CASES], expected[:CASES], sandbox)
-    return kept
+def _with_fallen(rejected: Iterable[Rejected], tried: Iterable[Found | Rejected]) -> tuple[Rejected, ...]:
+    rows = [*rejected, *(row for row in tried if isinstance(row, Rejected))]
+    return tuple(sorted(rows, key=lambda row: row.path))
 
 
-def _run(
-    found: Harvested, inputs: Sequence[tuple[object, ...]], source: str, sandbox: Sandbox, zone: str
-) -> tuple[list[object], ExecResult]:
-    check = PythonCheck("harvested.py", found.reference.name, tuple(Case(args) for args in inputs))
-    return outcomes(check, source.encode(), sandbox, LIMITS, TIMED.format(zone=zone))
+# --- the report -------------------------------------------------------------------------------------------------
 
 
-def _check_run(found: Sequence[object], result: ExecResult, count: int) -> None:
-    """Raises UnfitError where not every input was answered, in time, by something that can be carried."""
-    unusable = [outcome.reason for outcome in found if isinstance(outcome, Unusable)]
-    if unusable:
-        raise UnfitError("does not load" if "loaded" in unusable[0] else "no plain value", unusable[0])
-    if result.timed_out:
-        raise UnfitError("too slow", f"not done after {LIMITS.wall_s:g} s")
-    if len(found) < count:
-        raise UnfitError("its process ended", f"exit code {result.exit_code}")
-    missing = sorted({o.type for o in found if isinstance(o, Raised)} & UNRESOLVED)
-    if missing:
-        raise UnfitError("does not load", missing[0])
-    spent = _cpu_seconds(result.stderr.decode(errors="replace")) / count * CASES
-    if spent > CPU_S:
-        raise UnfitError("too slow", f"{spent:.1f} CPU s for {CASES} calls")
+def table(report: HarvestReport) -> list[str]:
+    """Counts, then every reason with how often it was met, then a line for each that was rejected."""
+    lines = [
+        f"{report.files} scripts read, {len(report.skipped)} files and folders skipped",
+        *_counted(row.reason for row in report.skipped),
+        f"{report.seen} functions: {len(report.functions)} accepted, {report.kinds.total()} rejected",
+        *_counted(row.kind for row in report.rejected),
+        f"{len(report.pipelines)} pipelines accepted, {len(report.rejected_lines)} shell commands rejected",
+        *_counted(row.kind for row in report.rejected_lines),
+    ]
+    rows = [*report.rejected, *report.rejected_lines]
+    width = max((len(_place(row)) for row in rows), default=0)
+    return [*lines, *(f"{_place(row):{width}}  {row.reason}" for row in rows)]
 
 
-def _cpu_seconds(times: str) -> float:
-    """What bash's `times` says of the children, user and system."""
-    found = TIMES.search(times)
-    if found is None:
-        raise UnfitError("too slow", "killed before its time was taken")
-    minutes, seconds, more, rest = map(float, found.groups())
-    return 60 * (minutes + more) + seconds + rest
+def _place(row: Rejected) -> str:
+    return f"{row.path}::{row.function}" if row.function else row.path
 
 
-def _kept(found: Sequence[object]) -> list[int]:
-    """Which inputs to keep: those with a value, and some of those with an exception that is an answer."""
-    values = [i for i, outcome in enumerate(found) if not isinstance(outcome, Raised)]
-    raising = Counter(outcome.type for outcome in found if isinstance(outcome, Raised))
-    if len(values) < (1 - RAISING) * len(found):
-        name, n = raising.most_common(1)[0]
-        raise UnfitError("raises", f"{name} on {n} of {len(found)} inputs")
-    answers = [i for i, o in enumerate(found) if isinstance(o, Raised) and o.type not in NO_ANSWER]
-    most = int(len(values) * KEPT_RAISING / (1 - KEPT_RAISING))
-    kept = sorted(values + answers[:most])
-    if len(kept) < FEWEST:
-        raise UnfitError("few inputs", f"{len(kept)} are answered")
-    return kept
-
-
-def _check_mutants(
-    found: Harvested, inputs: Sequence[tuple[object, ...]], expected: Sequence[str], sandbox: Sandbox
-) -> None:
-    """Raises UnfitError where too few faults show on these inputs. A mutant that does not load is no fault to find."""
-    made = found.reference
-    try:
-        faults = [m for m in mutants(made.source, made.name) if FAMILY[m.operators[0]] != "syntax"]
-    except MutationError as error:
-        raise UnfitError("cannot be mutated", str(error)[:80]) from None
-    random.Random(made.source).shuffle(faults)
-    told = 0
-    for mutant in faults[:MUTANTS_TRIED]:
-        answers, _ = _run(found, inputs, mutant.source, sandbox, ZONES[0])
-        loads = not any(isinstance(answer, Unusable) for answer in answers)
-        told += loads and [_text(answer) for answer in answers] != list(expected)
-        if told == MUTANTS_TOLD:
-            return
-    raise UnfitError("few mutants", f"{told} of {len(faults[:MUTANTS_TRIED])} are told apart")
-
-
-def _text(outcome: object) -> str:
-    return outcome.reason if isinstance(outcome, Unusable) else json.dumps(expected_to_json(outcome), sort_keys=True)
+def _counted(reasons: Iterable[str]) -> Iterator[str]:
+    for reason, count in sorted(Counter(reasons).items(), key=lambda item: (-item[1], item[0])):
+        yield f"{count:7}  {reason}"

@@ -4,15 +4,18 @@ from rlsh.tasks.harvest.files import Skipped, SourceFile, SourceTree, source_tre
 from rlsh.tasks.harvest.outcome import Harvested, Rejected, UnfitError
 from rlsh.tasks.harvest.python import harvest_python
 from rlsh.tasks.harvest.secrets import secret_in
+from rlsh.tasks.harvest.shell import HarvestedPipeline, harvest_shell
 
 __all__ = [
     "Harvested",
+    "HarvestedPipeline",
     "Rejected",
     "Skipped",
     "SourceFile",
     "SourceTree",
     "UnfitError",
     "harvest_python",
+    "harvest_shell",
     "secret_in",
     "source_tree",
 ]

@@ -135,7 +135,7 @@ def neighbour(value: Any, d: Draw) -> Any:
         case int():
             return d.pick([value + 1, value - 1, value * 2, -value, 0, value + d.number(2, 12)])
         case float():
-            return d.pick([value + 0.5, value - 1.0, value * 2, -value, 0.0, round(value)  * 1.0])
+            return d.pick([value + 0.5, value - 1.0, value * 2, -value, 0.0, round(value) * 1.0])
         case str() | bytes():
             return _near_text(value, d)
         case list() | tuple():

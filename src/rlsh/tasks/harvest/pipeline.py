@@ -45,7 +45,7 @@ TOKEN = re.compile(
       (?P<comment>\#.*)
     | (?P<quiet>2>\s*(?:/dev/null|&1))
     | (?P<operator>\|\||&&|\|&|>>|<<|[|<>;&()])
-    | (?P<variable>"\$\{?(?:\w+|[@*])\}?"|\$\{?\w+\}?)(?=[\s|<>;)]|$)
+    | (?P<variable>"\$(?:\w+|[@*]|\{\w+(?:\[[@*]\])?\})"|\$\w+|\$\{\w+\})(?=[\s|<>;)]|$)
     | (?P<word>(?:'[^']*'|"(?:[^"\\$`]|\\.)*"|\\.|\{\}|[\w./:=,+%@^-])+)
     )""",
     re.VERBOSE,
@@ -210,7 +210,7 @@ def _stage(words: Sequence[Word]) -> Stage:
         at += 1
     if any(name == "e" for name, _ in options):
         before = 0
-    files = tuple(operands[before:]) if before is not None else ()
+    files = tuple(i for i in operands[before:] if words[i].value != "-") if before is not None else ()
     stage = Stage(program, tuple(words), tuple(options), tuple(words[i] for i in operands), files)
     _check_stage(stage)
     return stage

@@ -10,6 +10,7 @@ from rlsh.tasks.harvest.pipeline import Pipeline, Stage, sed_scripts
 from rlsh.tasks.world import World
 
 SUBSTITUTION = re.compile(r"s(.)((?:(?!\1)[^\\]|\\.)*)\1((?:(?!\1)[^\\]|\\.)*)\1([gIi]*)")
+MOST_LINES = 120
 SAMPLES = [  # what a piece of a regular expression is replaced by, so that what is left matches it, mostly
     (r"\\d\+?|\[0-9\][+*]?|\\\{[\d,]*\\\}|\{[\d,]+\}", "7"),
     (r"\[a-zA-Z\][+*]?|\[A-Za-z\][+*]?|\[a-z\][+*]?|\\w[+*]?", "abc"),
@@ -36,7 +37,9 @@ def described(pipeline: Pipeline) -> str:
 def _phrase(stage: Stage) -> str:
     phrase = PHRASES.get(stage.program, lambda stage: None)(stage)
     if phrase is None:
-        raise UnfitError("nothing says what it does", f"{stage.program} {' '.join(w.raw for w in stage.words[1:])}"[:60])
+        raise UnfitError(
+            "nothing says what it does", f"{stage.program} {' '.join(w.raw for w in stage.words[1:])}"[:60]
+        )
     return phrase
 
 
@@ -49,7 +52,15 @@ def _grep(stage: Stage) -> str | None:
     pattern = " or ".join(map(repr, patterns or [stage.operands[0].value]))
     if flags - set("EFGeivcownxh"):
         return None
-    means = "contain the word" if "w" in flags else "are exactly" if "x" in flags else "contain" if "F" in flags else "match"
+    means = (
+        "contain the word"
+        if "w" in flags
+        else "are exactly"
+        if "x" in flags
+        else "contain"
+        if "F" in flags
+        else "match"
+    )
     if "v" in flags:
         means = f"do not {means}" if means != "are exactly" else "are not exactly"
     case = " in any case" if "i" in flags else ""
@@ -65,7 +76,9 @@ def _sed(stage: Stage) -> str | None:
     for part in (part for script in sed_scripts(stage) for part in re.split(r"\s*;\s*", script) if part):
         if found := SUBSTITUTION.fullmatch(part):
             which = "every match" if "g" in found[4] else "the first match in each line"
-            change = f"replace {which} of {found[2]!r} by {found[3]!r}" if found[3] else f"delete {which} of {found[2]!r}"
+            change = (
+                f"replace {which} of {found[2]!r} by {found[3]!r}" if found[3] else f"delete {which} of {found[2]!r}"
+            )
             phrases.append(change)
         elif found := re.fullmatch(r"/(.+)/d", part):
             phrases.append(f"delete the lines that match {found[1]!r}")
@@ -96,7 +109,9 @@ def _cut(stage: Stage) -> str | None:
     fields, characters = stage.option("f"), stage.option("c")
     if fields:
         between = stage.option("d")
-        return f"keep field {fields} of those separated by {between!r}" if between else f"keep field {fields} between tabs"
+        return (
+            f"keep field {fields} of those separated by {between!r}" if between else f"keep field {fields} between tabs"
+        )
     return f"keep characters {characters} of each line" if characters else None
 
 
@@ -112,7 +127,11 @@ def _sort(stage: Stage) -> str | None:
 
 
 def _uniq(stage: Stage) -> str | None:
-    means = {"": "keep one of equal lines in a row", "c": "count equal lines in a row", "d": "keep what is repeated in a row"}
+    means = {
+        "": "keep one of equal lines in a row",
+        "c": "count equal lines in a row",
+        "d": "keep what is repeated in a row",
+    }
     return means.get("".join(sorted(_flags(stage))))
 
 
@@ -120,7 +139,11 @@ def _tr(stage: Stage) -> str | None:
     sets, flags = [repr(word.value) for word in stage.operands], "".join(sorted(_flags(stage)))
     if flags == "" and len(sets) == 2:
         return f"turn the characters {sets[0]} into {sets[1]}"
-    means = {"d": "delete the characters", "s": "squeeze repetitions of the characters", "cd": "delete all but the characters"}
+    means = {
+        "d": "delete the characters",
+        "s": "squeeze repetitions of the characters",
+        "cd": "delete all but the characters",
+    }
     return f"{means[flags]} {sets[0]}" if flags in means and len(sets) == 1 else None
 
 
@@ -197,16 +220,24 @@ def delimiter(pipeline: Pipeline) -> str:
 
 def fields(pipeline: Pipeline) -> int:
     """How many columns a line needs, and one more, so that a wrong one is not empty."""
-    text = " ".join(word.raw for stage in pipeline.stages if stage.program in ("cut", "awk", "sort") for word in stage.words)
+    text = " ".join(
+        word.raw for stage in pipeline.stages if stage.program in ("cut", "awk", "sort") for word in stage.words
+    )
     found = [int(n) for n in re.findall(r"(?:\$|-f ?|-k ?|,|-)(\d{1,2})\b", text)]
     return min(max([2, *found]) + 1, 12)
+
+
+def _beyond(pipeline: Pipeline) -> int:
+    """How many lines `head` and `tail` have to be given for what they leave out to be seen."""
+    counts = [stage.option("n") or "10" for stage in pipeline.stages if stage.program in ("head", "tail")]
+    return min(2 * max([0, *(int(count.strip("+-")) for count in counts if count.strip("+-").isdecimal())]), MOST_LINES)
 
 
 def lines_for(pipeline: Pipeline, w: World) -> list[str]:
     """Lines of words and numbers in columns, some holding what the patterns match, some of them twice."""
     matched, between, columns = samples(pipeline), delimiter(pipeline), fields(pipeline)
     lines = []
-    for at in range(w.size(6, 10)):
+    for at in range(w.size(6, 10) + _beyond(pipeline)):
         cells = [w.rng.choice((w.word(), w.word(), str(w.rng.randint(2, 300)))) for _ in range(columns)]
         if matched and (at < 2 or w.rng.random() < 0.6):
             sample = w.rng.choice(matched)

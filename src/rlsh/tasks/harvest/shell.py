@@ -21,7 +21,9 @@ KEYWORDS = set(
     "if then else elif fi for while until do done case esac select function { } [ [[ (( ! time return break continue "
     "exit".split()
 )
-BUILTINS = set("set cd export local readonly declare unset shift source . eval exec trap read test : alias wait".split())
+BUILTINS = set(
+    "set cd export local readonly declare unset shift source . eval exec trap read test : alias wait".split()
+)
 CAPTURED = re.compile(r"""(?:(?:local|export|readonly)\s+)?\w+=("?)\$\((?P<inner>.*)\)\1""")
 QUOTED = re.compile(r"""\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 HERE = re.compile(r"""<<-?\s*["']?(\w+)["']?""")

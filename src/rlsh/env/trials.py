@@ -1,0 +1,189 @@
+"""Harvested functions and pipelines on trial: each is run in the sandbox, and kept if tasks can be made of it.
+
+The same thing tried again comes to the same: inputs and fixtures are drawn by seeds that its own text decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from rlsh.env.python_check import Unusable, outcomes
+from rlsh.sandbox.base import ExecResult, Limits, Sandbox
+from rlsh.tasks.checks import Case, PythonCheck, Raised, expected_to_json
+from rlsh.tasks.harvest import Harvested, HarvestedPipeline, UnfitError, secret_in
+from rlsh.tasks.inputs import Draw
+from rlsh.tasks.mutation import FAMILY, MutationError, mutants
+from rlsh.tasks.values import to_tagged
+from rlsh.tasks.world import World, with_parents
+from rlsh.types import Tree
+
+POOL, FEWEST = 32, 8  # distinct inputs
+DRAWS = 200
+INPUT_CHARS = 2_000  # of one input, written as JSON: a task shows some of them
+DISTINCT = 3  # outputs
+RAISING = 0.5  # of the inputs, beyond which what was drawn does not fit the function
+KEPT_RAISING = 0.25  # of the inputs that are kept
+MUTANTS_TRIED, MUTANTS_TOLD = 12, 2
+CPU_S = 0.5  # for CASES calls
+CASES = 24
+LIMITS = Limits(wall_s=8.0, cpu_s=2)
+# What a call with an argument of a wrong type ends in, or one that ran out of what the sandbox gives.
+NO_ANSWER = {"TypeError", "AttributeError", "RecursionError", "MemoryError", "SystemExit", "KeyboardInterrupt"}
+UNRESOLVED = {"NameError", "ImportError", "ModuleNotFoundError"}
+ZONES = ("UTC0", "UTC0", "XXX-12:45")
+TIMED = "( export TZ={zone}; {{}} ); code=$?; times >&2; exit $code"
+TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$")
+
+
+# --- functions --------------------------------------------------------------------------------------------------
+
+
+def pool_of(found: Harvested) -> list[tuple[object, ...]]:
+    """Up to POOL distinct inputs, drawn by a seed that the source alone decides; all of them plain data."""
+    seed = hashlib.sha256(found.reference.source.encode()).hexdigest()
+    pool: dict[str, tuple[object, ...]] = {}
+    for at in range(DRAWS):
+        try:
+            args = found.reference.draw(Draw(random.Random(f"{seed} {at}")))
+            text = json.dumps(to_tagged(args))
+        except (ValueError, RecursionError):
+            continue
+        if len(text) <= INPUT_CHARS:
+            pool.setdefault(text, args)
+        if len(pool) == POOL:
+            break
+    return list(pool.values())
+
+
+def usable(found: Harvested, pool: Sequence[tuple[object, ...]], sandbox: Sandbox) -> list[int]:
+    """Which inputs of the pool to keep. Raises UnfitError where the function is of no use with them."""
+    if len(pool) < FEWEST:
+        raise UnfitError("few inputs", f"{len(pool)} distinct ones were drawn")
+    kind = secret_in(repr(pool))
+    if kind:
+        raise UnfitError("secret", kind)
+    first, result = _run(found, pool, found.reference.source, sandbox, ZONES[0])
+    _check_run(first, result, len(pool))
+    kept = _kept(first)
+    inputs = [pool[i] for i in kept]
+    expected = [_text(first[i]) for i in kept]
+    if len(set(expected)) < DISTINCT:
+        raise UnfitError("few outputs", f"{len(set(expected))} distinct ones")
+    for zone in ZONES[1:]:
+        again, _ = _run(found, inputs, found.reference.source, sandbox, zone)
+        if [_text(outcome) for outcome in again] != expected:
+            raise UnfitError("not repeatable", "another run, another value" if zone == ZONES[0] else "the time zone")
+    _check_mutants(found, inputs[:CASES], expected[:CASES], sandbox)
+    return kept
+
+
+def _run(
+    found: Harvested, inputs: Sequence[tuple[object, ...]], source: str, sandbox: Sandbox, zone: str
+) -> tuple[list[object], ExecResult]:
+    check = PythonCheck("harvested.py", found.reference.name, tuple(Case(args) for args in inputs))
+    return outcomes(check, source.encode(), sandbox, LIMITS, TIMED.format(zone=zone))
+
+
+def _check_run(found: Sequence[object], result: ExecResult, count: int) -> None:
+    """Raises UnfitError where not every input was answered, in time, by something that can be carried."""
+    unusable = [outcome.reason for outcome in found if isinstance(outcome, Unusable)]
+    if unusable:
+        raise UnfitError("does not load" if "loaded" in unusable[0] else "no plain value", unusable[0])
+    if result.timed_out:
+        raise UnfitError("too slow", f"not done after {LIMITS.wall_s:g} s")
+    if len(found) < count:
+        raise UnfitError("its process ended", f"exit code {result.exit_code}")
+    missing = sorted({o.type for o in found if isinstance(o, Raised)} & UNRESOLVED)
+    if missing:
+        raise UnfitError("does not load", missing[0])
+    spent = _cpu_seconds(result.stderr.decode(errors="replace")) / count * CASES
+    if spent > CPU_S:
+        raise UnfitError("too slow", f"{spent:.1f} CPU s for {CASES} calls")
+
+
+def _cpu_seconds(times: str) -> float:
+    """What bash's `times` says of the children, user and system."""
+    found = TIMES.search(times)
+    if found is None:
+        raise UnfitError("too slow", "killed before its time was taken")
+    minutes, seconds, more, rest = map(float, found.groups())
+    return 60 * (minutes + more) + seconds + rest
+
+
+def _kept(found: Sequence[object]) -> list[int]:
+    """Which inputs to keep: those with a value, and some of those with an exception that is an answer."""
+    values = [i for i, outcome in enumerate(found) if not isinstance(outcome, Raised)]
+    raising = Counter(outcome.type for outcome in found if isinstance(outcome, Raised))
+    if len(values) < (1 - RAISING) * len(found):
+        name, n = raising.most_common(1)[0]
+        raise UnfitError("raises", f"{name} on {n} of {len(found)} inputs")
+    answers = [i for i, o in enumerate(found) if isinstance(o, Raised) and o.type not in NO_ANSWER]
+    most = int(len(values) * KEPT_RAISING / (1 - KEPT_RAISING))
+    kept = sorted(values + answers[:most])
+    if len(kept) < FEWEST:
+        raise UnfitError("few inputs", f"{len(kept)} are answered")
+    return kept
+
+
+def _check_mutants(
+    found: Harvested, inputs: Sequence[tuple[object, ...]], expected: Sequence[str], sandbox: Sandbox
+) -> None:
+    """Raises UnfitError where too few faults show on these inputs. A mutant that does not load is no fault to find."""
+    made = found.reference
+    try:
+        faults = [m for m in mutants(made.source, made.name) if FAMILY[m.operators[0]] != "syntax"]
+    except MutationError as error:
+        raise UnfitError("cannot be mutated", str(error)[:80]) from None
+    random.Random(made.source).shuffle(faults)
+    told = 0
+    for mutant in faults[:MUTANTS_TRIED]:
+        answers, _ = _run(found, inputs, mutant.source, sandbox, ZONES[0])
+        loads = not any(isinstance(answer, Unusable) for answer in answers)
+        told += loads and [_text(answer) for answer in answers] != list(expected)
+        if told == MUTANTS_TOLD:
+            return
+    raise UnfitError("few mutants", f"{told} of {len(faults[:MUTANTS_TRIED])} are told apart")
+
+
+def _text(outcome: object) -> str:
+    return outcome.reason if isinstance(outcome, Unusable) else json.dumps(expected_to_json(outcome), sort_keys=True)
+
+
+# --- pipelines --------------------------------------------------------------------------------------------------
+
+
+def showing(found: HarvestedPipeline, sandbox: Sandbox) -> list[str]:
+    """The faults of a pipeline that change what comes out, on two fixtures.
+
+    Raises UnfitError where the pipeline itself fails or gives nothing, or no fault shows; SandboxError where the host
+    fails.
+    """
+    shown = []
+    for fault in found.faults:
+        w = World(random.Random(f"{found.source_id} {fault}"), "train")
+        draft = found.draft(fault, w)
+        one, other = with_parents(draft.fixtures(w)), with_parents(draft.fixtures(w))
+        right = [_effect(draft.repair, files, sandbox) for files in (one, other)]
+        if any(code != 0 for code, _, _ in right):
+            raise UnfitError("fails", f"exit code {max(code for code, _, _ in right)}")
+        if not found.pipeline.target and any(not stdout.strip() for _, stdout, _ in right):
+            raise UnfitError("few outputs", "it prints nothing")
+        if right[0] == right[1]:
+            raise UnfitError("few outputs", "the same on other files")
+        if [_effect(draft.broken, files, sandbox) for files in (one, other)] != right:
+            shown.append(fault)
+    if not shown:
+        raise UnfitError("no fault shows", ", ".join(found.faults))
+    return shown
+
+
+def _effect(command: str, files: Tree, sandbox: Sandbox) -> tuple[int, bytes, Tree]:
+    """Exit code, output and the files that are left."""
+    with sandbox.open(files, LIMITS) as workspace:
+        result = workspace.exec(command)
+        return result.exit_code, result.stdout, workspace.export()
