@@ -35,11 +35,9 @@ def described(pipeline: Pipeline) -> str:
 
 
 def _phrase(stage: Stage) -> str:
-    phrase = PHRASES.get(stage.program, lambda stage: None)(stage)
+    phrase = PHRASES[stage.program](stage) if stage.program in PHRASES else None
     if phrase is None:
-        raise UnfitError(
-            "nothing says what it does", f"{stage.program} {' '.join(w.raw for w in stage.words[1:])}"[:60]
-        )
+        raise UnfitError("nothing says what it does", " ".join(word.raw for word in stage.words)[:60])
     return phrase
 
 
@@ -50,19 +48,11 @@ def _flags(stage: Stage) -> set[str]:
 def _grep(stage: Stage) -> str | None:
     flags, patterns = _flags(stage), [a for name, a in stage.options if name == "e"]
     pattern = " or ".join(map(repr, patterns or [stage.operands[0].value]))
-    if flags - set("EFGeivcownxh"):
+    if flags - set("EFGeivcownh"):
         return None
-    means = (
-        "contain the word"
-        if "w" in flags
-        else "are exactly"
-        if "x" in flags
-        else "contain"
-        if "F" in flags
-        else "match"
-    )
+    means = "contain the word" if "w" in flags else "contain" if "F" in flags else "match"
     if "v" in flags:
-        means = f"do not {means}" if means != "are exactly" else "are not exactly"
+        means = f"do not {means}"
     case = " in any case" if "i" in flags else ""
     if "o" in flags:
         return f"print each match of {pattern}{case} on a line of its own"
@@ -76,10 +66,7 @@ def _sed(stage: Stage) -> str | None:
     for part in (part for script in sed_scripts(stage) for part in re.split(r"\s*;\s*", script) if part):
         if found := SUBSTITUTION.fullmatch(part):
             which = "every match" if "g" in found[4] else "the first match in each line"
-            change = (
-                f"replace {which} of {found[2]!r} by {found[3]!r}" if found[3] else f"delete {which} of {found[2]!r}"
-            )
-            phrases.append(change)
+            phrases.append(f"replace {which} of {found[2]!r} by {found[3]!r}")
         elif found := re.fullmatch(r"/(.+)/d", part):
             phrases.append(f"delete the lines that match {found[1]!r}")
         elif found := re.fullmatch(r"(\d+)(?:,(\d+|\$))?([pd])", part):
@@ -109,9 +96,7 @@ def _cut(stage: Stage) -> str | None:
     fields, characters = stage.option("f"), stage.option("c")
     if fields:
         between = stage.option("d")
-        return (
-            f"keep field {fields} of those separated by {between!r}" if between else f"keep field {fields} between tabs"
-        )
+        return f"keep field {fields} of those separated by {repr(between) if between else 'tabs'}"
     return f"keep characters {characters} of each line" if characters else None
 
 
@@ -220,17 +205,17 @@ def delimiter(pipeline: Pipeline) -> str:
 
 def fields(pipeline: Pipeline) -> int:
     """How many columns a line needs, and one more, so that a wrong one is not empty."""
-    text = " ".join(
-        word.raw for stage in pipeline.stages if stage.program in ("cut", "awk", "sort") for word in stage.words
-    )
+    columnar = [stage for stage in pipeline.stages if stage.program in ("cut", "awk", "sort")]
+    text = " ".join(word.raw for stage in columnar for word in stage.words)
     found = [int(n) for n in re.findall(r"(?:\$|-f ?|-k ?|,|-)(\d{1,2})\b", text)]
     return min(max([2, *found]) + 1, 12)
 
 
 def _beyond(pipeline: Pipeline) -> int:
     """How many lines `head` and `tail` have to be given for what they leave out to be seen."""
-    counts = [stage.option("n") or "10" for stage in pipeline.stages if stage.program in ("head", "tail")]
-    return min(2 * max([0, *(int(count.strip("+-")) for count in counts if count.strip("+-").isdecimal())]), MOST_LINES)
+    ends = [stage.option("n") or "10" for stage in pipeline.stages if stage.program in ("head", "tail")]
+    counts = [int(count.strip("+-")) for count in ends if count.strip("+-").isdecimal()]
+    return min(2 * max([0, *counts]), MOST_LINES)
 
 
 def lines_for(pipeline: Pipeline, w: World) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -83,8 +84,8 @@ def _reference(path: str, name: str, source: str, calls: Sequence[LiteralCall]) 
             return from_calls(written, d)
         return words.into(by_type(d), d)
 
-    typed = "annotations" if all(parameter.annotation for parameter in parameters) else "usage"
-    origin: Origin = "calls" if written else typed
+    annotated = all(parameter.annotation for parameter in parameters)
+    origin: Origin = "calls" if written else "annotations" if annotated else "usage"
     topic = ".".join(PurePosixPath(path).with_suffix("").parts)
     return Reference(name, topic, source, draw, _wanted(function)), origin
 
@@ -100,9 +101,9 @@ def _statements(function: ast.FunctionDef) -> list[ast.stmt]:
 def _wanted(function: ast.FunctionDef) -> str:
     """The first sentence of the docstring; without one, what name and parameters say."""
     text = " ".join((ast.get_docstring(function) or "").split())
-    first = text.split(". ")[0].rstrip(".")
-    if first and len(first) <= WANTED_CHARS and secret_in(first) is None:
-        return f"{first}."
+    first = re.split(r"(?<=[^.])\.\s+(?=[A-Z])|(?<=[^.])\.$", text)[0]
+    if first and len(first) <= WANTED_CHARS:
+        return f"{first[0].upper()}{first[1:]}."
     words = function.name.strip("_").replace("_", " ")
     parameters = [a.arg for a in function.args.posonlyargs + function.args.args]
     return f"{words[:1].upper()}{words[1:]}, given {' and '.join(parameters) or 'any number of values'}."

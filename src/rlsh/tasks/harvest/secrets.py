@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 PATTERNS = {
     "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
@@ -102,7 +103,7 @@ def _bits(word: str) -> float:
 
 def _ascends(word: str) -> bool:
     """Whether most characters follow their neighbour in the character set, as in an alphabet that is written out."""
-    steps = sum(ord(b) - ord(a) in (0, 1) for a, b in zip(word, word[1:], strict=False))
+    steps = sum(ord(b) - ord(a) in (0, 1) for a, b in pairwise(word))
     return steps > len(word) / 2
 
 

@@ -10,7 +10,7 @@ import builtins
 import copy
 import symtable
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rlsh.tasks.harvest.outcome import UnfitError
@@ -22,7 +22,8 @@ CONVERSIONS = set(
     "object ord pow range repr reversed round set slice sorted str sum tuple type zip".split()
 )
 MUTATORS = set(
-    "append appendleft extend insert add update setdefault pop popitem popleft remove discard clear sort reverse".split()
+    "append appendleft extend insert add update setdefault pop popitem popleft remove discard clear sort "
+    "reverse".split()
 )
 Import = ast.Import | ast.ImportFrom
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -76,7 +77,7 @@ class Module:
         if isinstance(statement, SOLID):
             self.definitions |= dict.fromkeys(names, statement)
         if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self.changed |= _changed_by(statement)
+            self.changed |= _changed_by(statement, self.imports)
 
     def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Every function at the top level, and every method as `Class.method`, in the order of the text."""
@@ -265,19 +266,19 @@ def _bound_by(statement: ast.stmt) -> list[str]:
     return names
 
 
-def _changed_by(statement: ast.stmt) -> set[str]:
+def _changed_by(statement: ast.stmt, imported: Container[str]) -> set[str]:
     """Names whose values a statement at module level may change: what it assigns into, calls a method of that
-    changes containers, or hands to a function that is no builtin."""
+    changes containers, or hands to a function of the module's own."""
     changed: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            changed.add(_root(node))
+            changed.add("" if isinstance(node, ast.Attribute) and node.attr == "__doc__" else _root(node))
         elif isinstance(node, ast.AugAssign):
             changed.add(_root(node.target))
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
                 changed.add(_root(node.func))
-            if not hasattr(builtins, _root(node.func)):
+            if not hasattr(builtins, _root(node.func)) and _root(node.func) not in imported:
                 changed.update(_root(argument) for argument in node.args)
     return changed
 

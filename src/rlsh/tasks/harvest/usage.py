@@ -9,12 +9,14 @@ import ast
 import copy
 from collections.abc import Iterator
 
+from rlsh.tasks.inputs import from_name
+
 # A method that one type alone has.
 METHODS = {
     **dict.fromkeys(
-        "split rsplit splitlines strip lstrip rstrip lower upper title capitalize casefold swapcase startswith endswith "
-        "replace find rfind isdigit isalpha isalnum isupper islower isspace isnumeric isidentifier zfill ljust rjust "
-        "center partition rpartition removeprefix removesuffix encode format translate expandtabs".split(),
+        "split rsplit splitlines strip lstrip rstrip lower upper title capitalize casefold swapcase startswith "
+        "endswith replace find rfind isdigit isalpha isalnum isupper islower isspace isnumeric isidentifier zfill "
+        "ljust rjust center partition rpartition removeprefix removesuffix encode format translate expandtabs".split(),
         "str",
     ),
     **dict.fromkeys("items keys values get setdefault".split(), "dict[str, int]"),
@@ -52,6 +54,8 @@ def annotated_by_usage(function: ast.FunctionDef) -> str:
         told = default is not None and not (isinstance(default, ast.Constant) and default.value is None)
         if parameter.annotation is None and not told:
             kind = type_of(parameter.arg, function)
+            if kind is None and from_name(parameter.arg) is None:
+                kind = "str"  # what most scripts are about; a wrong guess fails its trial
             parameter.annotation = ast.parse(kind, mode="eval").body if kind else None
     bare.body, bare.decorator_list = [ast.Pass()], []
     return ast.unparse(bare)
