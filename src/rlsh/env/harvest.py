@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rlsh.env import trials
-from rlsh.env.trials import pool_of, showing, usable
+from rlsh.env.harvest_trial import CRITERIA, pool_of, showing, usable
 from rlsh.runfolder import RunFolder
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.harvest import (
@@ -28,8 +27,6 @@ from rlsh.tasks.harvest import (
 from rlsh.tasks.values import to_tagged
 
 OUTCOMES = "harvest"  # .jsonl in the output folder
-# What decides, so that outcomes of other criteria are not taken for these.
-CRITERIA = "POOL FEWEST DISTINCT RAISING KEPT_RAISING MUTANTS_TRIED MUTANTS_TOLD CPU_S CASES"
 
 Found = Harvested | HarvestedPipeline
 Decision = dict[str, Any]  # "kept": indices of inputs, or names of faults; or "kind" and "detail"
@@ -73,7 +70,7 @@ def harvest(
     tree = source_tree(root)
     functions, rejected = harvest_python(tree)
     pipelines, rejected_lines = harvest_shell(tree)
-    with RunFolder.create(out, _criteria(), resume=True) as run:
+    with RunFolder.create(out, "", resume=True) as run:
         tried = _tried([*functions, *pipelines], sandbox, run, workers, progress)
     of_python, of_shell = tried[: len(functions)], tried[len(functions) :]
     return HarvestReport(
@@ -140,16 +137,12 @@ def _resolved(found: Found, decision: Decision) -> Found | Rejected:
 
 
 def _key(found: Found) -> str:
-    """A hash of all that a decision hangs on, apart from CRITERIA."""
+    """A hash of all that a decision hangs on."""
     if isinstance(found, Harvested):
         content = json.dumps([found.reference.name, found.reference.source, to_tagged(pool_of(found))])
     else:
         content = repr((found.source_id, found.pipeline, found.comment))
-    return hashlib.sha256(content.encode()).hexdigest()[:24]
-
-
-def _criteria() -> str:
-    return "".join(f"{name.lower()} = {getattr(trials, name)!r}\n" for name in CRITERIA.split())
+    return hashlib.sha256(f"{CRITERIA} {content}".encode()).hexdigest()[:24]
 
 
 def _with_fallen(rejected: Iterable[Rejected], tried: Iterable[Found | Rejected]) -> tuple[Rejected, ...]:

@@ -38,19 +38,19 @@ def file_in(tree: Tree, path: str) -> Entry:
 
 
 @dataclass(frozen=True)
-class Unusable:
+class _Unusable:
     """An answer that equals nothing, and why."""
 
     reason: str
 
 
 def _outcome_from_json(value: Any) -> object:
-    """A value, Raised or Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
+    """A value, Raised or _Unusable, as `runner.answer` wrote it. Raises ValueError where nobody did."""
     match value:
         case {"unloadable": str(why), **rest} if not rest:
-            return Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
+            return _Unusable(f"the file cannot be loaded: {why!a:.{SHOWN_CHARS}}")
         case {"unreadable": str(why), **rest} if not rest:
-            return Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
+            return _Unusable(f"what it returned cannot be read: {why!a:.{SHOWN_CHARS}}")
     return expected_from_json(value)
 
 
@@ -62,14 +62,16 @@ def _command(check: PythonCheck) -> str:
 
 
 def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str = "{}") -> ExecResult:
-    """Raises SandboxError where the host failed, RlshError where `limits` leave no room for a source file."""
+    """`around` is a command line with a place for the command that answers.
+
+    Raises SandboxError where the host failed, RlshError where `limits` leave no room for a source file."""
     room = replace(limits, output_bytes=len(check.cases) * LINE_BYTES)
     with sandbox.open({check.file: Entry(source)}, room) as workspace:
         return workspace.exec(around.format(_command(check)))
 
 
 def _answers(check: PythonCheck, result: ExecResult) -> list[object] | None:
-    """A value, Raised or Unusable per line. None where a line is one that `runner.py` would not write."""
+    """A value, Raised or _Unusable per line. None where a line is one that `runner.py` would not write."""
     *lines, rest = result.stdout.split(b"\n")
     if rest or len(lines) > len(check.cases):
         return None
@@ -136,7 +138,7 @@ def _differences(check: PythonCheck, answers: Sequence[object]) -> tuple[str, ..
     """What is wrong, for people to read: it never reaches the policy."""
     found = []
     for number, (case, got) in enumerate(zip(check.cases, answers, strict=True), 1):
-        if isinstance(got, Unusable):
+        if isinstance(got, _Unusable):
             found.append(f"case {number}: {got.reason}")
         elif not _agree(case.expected, got, check.tolerance):
             found.append(f"case {number}: {_shown(got)}, expected {_shown(case.expected)}")
@@ -154,18 +156,6 @@ def _shown(outcome: object) -> str:
     return json.dumps(expected_to_json(outcome))[:SHOWN_CHARS]
 
 
-def outcomes(
-    check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str = "{}"
-) -> tuple[list[object], ExecResult]:
-    """What `source` answers to each case of `check`, until its process ended, and how the run of them went.
-
-    An outcome is a value, Raised, or Unusable. `around` is a command line with a place for the command that runs
-    them. Raises SandboxError where the host fails, RlshError where `limits` leave no room for a source file.
-    """
-    result = _run(check, source, sandbox, limits, around)
-    return _answers(check, result) or [], result
-
-
 def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> PythonCheck:
     """`draft` with the answers of the reference `source` as expected values, whatever it had for them.
 
@@ -173,7 +163,7 @@ def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits:
     """
     result = _run(draft, source, sandbox, limits)
     answers = _answers(draft, result) or []
-    unusable = [answer.reason for answer in answers if isinstance(answer, Unusable)]
+    unusable = [answer.reason for answer in answers if isinstance(answer, _Unusable)]
     if unusable or len(answers) != len(draft.cases) or result.exit_code != 0:
         said = unusable[0] if unusable else ascii(result.stderr.decode(errors="replace")[-200:])
         raise RlshError(
@@ -182,3 +172,15 @@ def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits:
         )
     cases = (replace(case, expected=answer) for case, answer in zip(draft.cases, answers, strict=True))
     return replace(draft, cases=tuple(cases))
+
+
+def answers_as_written(
+    check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str
+) -> tuple[list[dict[str, Any]], ExecResult]:
+    """What `source` answers to each case as `runner.answer` says it, until its process ended, and how the run went.
+
+    Nothing is expected yet, and what is of no use is told as well. Errors and `around`: as `_run`.
+    """
+    result = _run(check, source, sandbox, limits, around)
+    written = [] if _answers(check, result) is None else result.stdout.split(b"\n")[:-1]
+    return [_parse(line) for line in written], result

@@ -9,12 +9,14 @@ import hashlib
 import json
 import random
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from rlsh.env.python_check import Unusable, outcomes
+from rlsh.env.python_check import answers_as_written
 from rlsh.sandbox.base import ExecResult, Limits, Sandbox
-from rlsh.tasks.checks import Case, PythonCheck, Raised, expected_to_json
+from rlsh.tasks.checks import Case, PythonCheck
 from rlsh.tasks.harvest import Harvested, HarvestedPipeline, UnfitError, secret_in
 from rlsh.tasks.inputs import Draw
 from rlsh.tasks.mutation import FAMILY, MutationError, mutants
@@ -22,15 +24,17 @@ from rlsh.tasks.values import to_tagged
 from rlsh.tasks.world import World, with_parents
 from rlsh.types import Tree
 
+Outcome = dict[str, Any]  # one key: value, raised, unloadable or unreadable
 POOL, FEWEST = 32, 8  # distinct inputs
 DRAWS = 200
-INPUT_CHARS = 2_000  # of one input, written as JSON: a task shows some of them
+INPUT_CHARS = 2_000  # of one input as a word of a command line: a task shows some of them
 DISTINCT = 3  # outputs
 RAISING = 0.5  # of the inputs, beyond which what was drawn does not fit the function
 KEPT_RAISING = 0.25  # of the inputs that are kept
 MUTANTS_TRIED, MUTANTS_TOLD = 12, 2
 CPU_S = 0.5  # for CASES calls
 CASES = 24
+CRITERIA = (POOL, FEWEST, DISTINCT, RAISING, KEPT_RAISING, MUTANTS_TRIED, MUTANTS_TOLD, CPU_S, CASES)
 LIMITS = Limits(wall_s=8.0, cpu_s=2)
 # What a call with an argument of a wrong type ends in, or one that ran out of what the sandbox gives.
 NO_ANSWER = {"TypeError", "AttributeError", "RecursionError", "MemoryError", "SystemExit", "KeyboardInterrupt"}
@@ -53,7 +57,7 @@ def pool_of(found: Harvested) -> list[tuple[object, ...]]:
             text = json.dumps(to_tagged(args))
         except (ValueError, RecursionError):
             continue
-        if len(text) <= INPUT_CHARS:
+        if len(shlex.quote(text)) <= INPUT_CHARS:
             pool.setdefault(text, args)
         if len(pool) == POOL:
             break
@@ -71,12 +75,13 @@ def usable(found: Harvested, pool: Sequence[tuple[object, ...]], sandbox: Sandbo
     _check_run(first, result, len(pool))
     kept = _kept(first)
     inputs = [pool[i] for i in kept]
-    expected = [_text(first[i]) for i in kept]
-    if len(set(expected)) < DISTINCT:
-        raise UnfitError("few outputs", f"{len(set(expected))} distinct ones")
+    expected = [first[i] for i in kept]
+    distinct = len({json.dumps(outcome) for outcome in expected})
+    if distinct < DISTINCT:
+        raise UnfitError("few outputs", f"{distinct} distinct ones")
     for zone in ZONES[1:]:
         again, _ = _run(found, inputs, found.reference.source, sandbox, zone)
-        if [_text(outcome) for outcome in again] != expected:
+        if again != expected:
             raise UnfitError("not repeatable", "another run, another value" if zone == ZONES[0] else "the time zone")
     _check_mutants(found, inputs[:CASES], expected[:CASES], sandbox)
     return kept
@@ -84,26 +89,25 @@ def usable(found: Harvested, pool: Sequence[tuple[object, ...]], sandbox: Sandbo
 
 def _run(
     found: Harvested, inputs: Sequence[tuple[object, ...]], source: str, sandbox: Sandbox, zone: str
-) -> tuple[list[object], ExecResult]:
+) -> tuple[list[Outcome], ExecResult]:
     check = PythonCheck("harvested.py", found.reference.name, tuple(Case(args) for args in inputs))
-    return outcomes(check, source.encode(), sandbox, LIMITS, TIMED.format(zone=zone))
+    return answers_as_written(check, source.encode(), sandbox, LIMITS, TIMED.format(zone=zone))
 
 
-def _check_run(found: Sequence[object], result: ExecResult, count: int) -> None:
+def _check_run(found: Sequence[Outcome], result: ExecResult, count: int) -> None:
     """Raises UnfitError where not every input was answered, in time, by something that can be carried."""
-    unusable = [outcome.reason for outcome in found if isinstance(outcome, Unusable)]
-    if unusable:
-        raise UnfitError("does not load" if "loaded" in unusable[0] else "no plain value", unusable[0])
+    for outcome in found:
+        if outcome.get("unloadable") or outcome.get("raised") in UNRESOLVED:
+            raise UnfitError("does not load", outcome.get("unloadable") or outcome["raised"])
+        if "unreadable" in outcome:
+            raise UnfitError("no plain value", ascii(outcome["unreadable"])[:60])
     if result.timed_out:
         raise UnfitError("too slow", f"not done after {LIMITS.wall_s:g} s")
     if len(found) < count:
         raise UnfitError("its process ended", f"exit code {result.exit_code}")
-    missing = sorted({o.type for o in found if isinstance(o, Raised)} & UNRESOLVED)
-    if missing:
-        raise UnfitError("does not load", missing[0])
     spent = _cpu_seconds(result.stderr.decode(errors="replace")) / count * CASES
     if spent > CPU_S:
-        raise UnfitError("too slow", f"{spent:.1f} CPU s for {CASES} calls")
+        raise UnfitError("too slow", f"more than {CPU_S} CPU seconds for {CASES} calls")
 
 
 def _cpu_seconds(times: str) -> float:
@@ -115,14 +119,14 @@ def _cpu_seconds(times: str) -> float:
     return 60 * (minutes + more) + seconds + rest
 
 
-def _kept(found: Sequence[object]) -> list[int]:
+def _kept(found: Sequence[Outcome]) -> list[int]:
     """Which inputs to keep: those with a value, and some of those with an exception that is an answer."""
-    values = [i for i, outcome in enumerate(found) if not isinstance(outcome, Raised)]
-    raising = Counter(outcome.type for outcome in found if isinstance(outcome, Raised))
+    values = [i for i, outcome in enumerate(found) if "value" in outcome]
+    raising = Counter(outcome["raised"] for outcome in found if "raised" in outcome)
     if len(values) < (1 - RAISING) * len(found):
         name, n = raising.most_common(1)[0]
         raise UnfitError("raises", f"{name} on {n} of {len(found)} inputs")
-    answers = [i for i, o in enumerate(found) if isinstance(o, Raised) and o.type not in NO_ANSWER]
+    answers = [i for i, outcome in enumerate(found) if outcome.get("raised", "TypeError") not in NO_ANSWER]
     most = int(len(values) * KEPT_RAISING / (1 - KEPT_RAISING))
     kept = sorted(values + answers[:most])
     if len(kept) < FEWEST:
@@ -131,27 +135,22 @@ def _kept(found: Sequence[object]) -> list[int]:
 
 
 def _check_mutants(
-    found: Harvested, inputs: Sequence[tuple[object, ...]], expected: Sequence[str], sandbox: Sandbox
+    found: Harvested, inputs: Sequence[tuple[object, ...]], expected: Sequence[Outcome], sandbox: Sandbox
 ) -> None:
     """Raises UnfitError where too few faults show on these inputs. A mutant that does not load is no fault to find."""
     made = found.reference
     try:
-        faults = [m for m in mutants(made.source, made.name) if FAMILY[m.operators[0]] != "syntax"]
+        faults = [mutant for mutant in mutants(made.source, made.name) if FAMILY[mutant.operators[0]] != "syntax"]
     except MutationError as error:
         raise UnfitError("cannot be mutated", str(error)[:80]) from None
     random.Random(made.source).shuffle(faults)
     told = 0
     for mutant in faults[:MUTANTS_TRIED]:
         answers, _ = _run(found, inputs, mutant.source, sandbox, ZONES[0])
-        loads = not any(isinstance(answer, Unusable) for answer in answers)
-        told += loads and [_text(answer) for answer in answers] != list(expected)
+        told += answers != list(expected) and not any("unloadable" in answer for answer in answers)
         if told == MUTANTS_TOLD:
             return
     raise UnfitError("few mutants", f"{told} of {len(faults[:MUTANTS_TRIED])} are told apart")
-
-
-def _text(outcome: object) -> str:
-    return outcome.reason if isinstance(outcome, Unusable) else json.dumps(expected_to_json(outcome), sort_keys=True)
 
 
 # --- pipelines --------------------------------------------------------------------------------------------------
