@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rlsh.tasks.harvest.outcome import UnfitError
-from rlsh.tasks.harvest.purity import check_pure, imports_of
+from rlsh.tasks.harvest.purity import OUTSIDE, check_pure, imports_of
 
 FUNCTION_LINES, SLICE_LINES = 80, 200
 CONVERSIONS = set(
@@ -27,7 +27,8 @@ MUTATORS = set(
 )
 Import = ast.Import | ast.ImportFrom
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
-SOLID = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+SOLID = (*BLOCKS, ast.Assign, ast.AnnAssign)
 
 
 @dataclass
@@ -55,6 +56,10 @@ class Module:
                 self._import(statement)
             elif not is_main_block(statement):
                 self._bind(statement)
+        own = {name for name, node in self.definitions.items() if isinstance(node, BLOCKS)}
+        for statement in self.body:
+            if not isinstance(statement, BLOCKS) and not is_main_block(statement):
+                self.changed |= _changed_by(statement, own)
         for node in ast.walk(ast.Module(self.body, [])):
             if isinstance(node, ast.Global):
                 self.changed.update(node.names)
@@ -76,8 +81,6 @@ class Module:
         self.bound.update(names)
         if isinstance(statement, SOLID):
             self.definitions |= dict.fromkeys(names, statement)
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self.changed |= _changed_by(statement, self.imports)
 
     def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Every function at the top level, and every method as `Class.method`, in the order of the text."""
@@ -166,6 +169,8 @@ def _needed(module: Module, name: str) -> tuple[set[str], set[str]]:
     needed, optional, waiting = set[str](), set[str](), [name]
     while waiting:
         found = waiting.pop()
+        if found in OUTSIDE and found not in module.bound:
+            raise UnfitError("outside world", found)
         if found in needed or (found not in module.bound and hasattr(builtins, found)):
             continue
         _check_name(module, found)
@@ -266,9 +271,9 @@ def _bound_by(statement: ast.stmt) -> list[str]:
     return names
 
 
-def _changed_by(statement: ast.stmt, imported: Container[str]) -> set[str]:
+def _changed_by(statement: ast.stmt, own: Container[str]) -> set[str]:
     """Names whose values a statement at module level may change: what it assigns into, calls a method of that
-    changes containers, or hands to a function of the module's own."""
+    changes containers, or hands to one of the module's `own` functions."""
     changed: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -278,7 +283,7 @@ def _changed_by(statement: ast.stmt, imported: Container[str]) -> set[str]:
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
                 changed.add(_root(node.func))
-            if not hasattr(builtins, _root(node.func)) and _root(node.func) not in imported:
+            if _root(node.func) in own:
                 changed.update(_root(argument) for argument in node.args)
     return changed
 
