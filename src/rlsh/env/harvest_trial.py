@@ -144,13 +144,14 @@ def _check_mutants(
     except MutationError as error:
         raise UnfitError("cannot be mutated", str(error)[:80]) from None
     random.Random(made.source).shuffle(faults)
-    told = 0
+    told = set[str]()  # what they answer: two that do the same are one
     for mutant in faults[:MUTANTS_TRIED]:
         answers, _ = _run(found, inputs, mutant.source, sandbox, ZONES[0])
-        told += answers != list(expected) and not any("unloadable" in answer for answer in answers)
-        if told == MUTANTS_TOLD:
+        if answers != list(expected) and not any("unloadable" in answer for answer in answers):
+            told.add(json.dumps(answers))
+        if len(told) == MUTANTS_TOLD:
             return
-    raise UnfitError("few mutants", f"{told} of {len(faults[:MUTANTS_TRIED])} are told apart")
+    raise UnfitError("few mutants", f"{len(told)} of {len(faults[:MUTANTS_TRIED])} are told apart")
 
 
 # --- pipelines --------------------------------------------------------------------------------------------------

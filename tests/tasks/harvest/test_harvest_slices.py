@@ -183,8 +183,8 @@ REFUSED = {
         "import re\nt = re.compile('a')\ndef f(x): return t.findall(x)",
     ),
     "a constant of an unknown call": (
-        "t = open('a').read()\ndef f(x): return x + t",
-        "computed constant: t calls open",
+        "t = getattr('a', 'upper')()\ndef f(x): return x + t",
+        "computed constant: t calls getattr",
         "t = sorted('ba')[0].upper()\ndef f(x): return x + t",
     ),
     "async": ("async def f(x): return x", "async: f", "def f(x): return x + 1"),
@@ -293,7 +293,9 @@ def test_every_reason_has_an_example_and_a_twin_that_is_taken(refused, why, twin
 def test_imports_within_an_import_are_told_apart():
     assert run(cut("from os import path, system\ndef f(x): return path.basename(x)"), "a/b") == "b"
     assert "request" not in cut("import urllib.request\nimport urllib.parse\ndef f(x): return urllib.parse.quote(x)")
-    assert reason("import urllib.request\ndef f(x): return urllib.request.urlopen(x)") == "outside world: urllib.request"
+    assert (
+        reason("import urllib.request\ndef f(x): return urllib.request.urlopen(x)") == "outside world: urllib.request"
+    )
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = '\0'", "(" * 300 + ")" * 300, "print 'python 2'"])

@@ -17,9 +17,10 @@ from rlsh.tasks.harvest.slices import Module, parse, slice_of
 from rlsh.tasks.harvest.usage import annotated_by_usage
 from rlsh.tasks.harvest.vocabulary import vocabulary
 from rlsh.tasks.inputs import Draw, from_annotations
-from rlsh.tasks.mutation import FAMILY, MutationError, mutants, normalised
+from rlsh.tasks.mutation import FAMILY, Mutant, MutationError, mutants, normalised
 
 WANTED_CHARS = 200
+EVERYWHERE = {"dropped_return", "print_for_return"}
 BY_CALLS = 0.75  # of the draws, where there are literal calls
 
 
@@ -62,11 +63,15 @@ def _check_slice(source: str, name: str) -> None:
     if kind:
         raise UnfitError("secret", kind)
     try:
-        statements = _statements(_function(source, name))
-        if len(statements) < 2 and not any(FAMILY[m.operators[0]] != "syntax" for m in mutants(source, name)):
-            raise UnfitError("trivial")
+        if len(_statements(_function(source, name))) < 2 and not any(map(_is_telling, mutants(source, name))):
+            raise UnfitError("trivial", "one statement with nothing to break in it")
     except MutationError as error:
         raise UnfitError("cannot be mutated", str(error)[:80]) from None
+
+
+def _is_telling(mutant: Mutant) -> bool:
+    """Whether the fault is one that not every function can have."""
+    return FAMILY[mutant.operators[0]] != "syntax" and mutant.operators[0] not in EVERYWHERE
 
 
 def _reference(path: str, name: str, source: str, calls: Sequence[LiteralCall]) -> tuple[Reference, Origin]:

@@ -90,6 +90,8 @@ def _looks_random(word: str) -> bool:
     """A long run of letters and digits as a generator makes them, and not a name, a path, a rule or an alphabet."""
     if HEXADECIMAL.fullmatch(word):
         return _bits(word) > 3.0 and not _ascends(word) and not word.isdecimal()
+    if all(piece.isalpha() or piece.isdecimal() for piece in re.split("[-_/+=]+", word) if piece):
+        return False  # words and numbers, as in a path or a title
     classes = (str.islower, str.isupper, str.isdecimal)
     if not all(sum(map(is_of, word)) >= 3 for is_of in classes) or _ascends(word):
         return False
