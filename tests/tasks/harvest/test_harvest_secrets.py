@@ -1,4 +1,4 @@
-"""Secrets by kind, each with something harmless that looks like it. None of them is real: they are put together here."""
+"""Secrets by kind, each with something harmless that looks like it. None is real: they are put together here."""
 
 import string
 

@@ -203,7 +203,7 @@ def _stage(words: Sequence[Word]) -> Stage:
             options.append(("n", text[1:]))
         elif re.fullmatch(r"-[A-Za-z0-9].*", text) and not words[at].variable:
             at = _option(words, at, plain, valued, options)
-        elif text.startswith("--") and len(text) > 2:
+        elif text.startswith("--"):
             raise UnfitError("unknown option", f"{program} {text}")
         else:
             operands.append(at)

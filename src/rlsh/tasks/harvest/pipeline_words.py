@@ -12,7 +12,10 @@ from rlsh.tasks.world import World
 SUBSTITUTION = re.compile(r"s(.)((?:(?!\1)[^\\]|\\.)*)\1((?:(?!\1)[^\\]|\\.)*)\1([gIi]*)")
 MOST_LINES = 120
 SAMPLES = [  # what a piece of a regular expression is replaced by, so that what is left matches it, mostly
-    (r"\\d\+?|\[0-9\][+*]?|\\\{[\d,]*\\\}|\{[\d,]+\}", "7"),
+    (r"(?:\\d|\[0-9\])\\?\{3,?\d*\\?\}", "777"),
+    (r"(?:\\d|\[0-9\])\\?\{4,?\d*\\?\}", "2024"),
+    (r"(?:\\d|\[0-9\])\\?\{\d,?\d*\\?\}", "77"),
+    (r"\\d[+*]?|\[0-9\][+*]?", "7"),
     (r"\[a-zA-Z\][+*]?|\[A-Za-z\][+*]?|\[a-z\][+*]?|\\w[+*]?", "abc"),
     (r"\[\^[^\]]+\][+*]?", "xyz"),
     (r"\[\[:space:\]\][+*]?|\\s[+*]?", " "),
@@ -133,6 +136,8 @@ def _tr(stage: Stage) -> str | None:
 
 
 def _end(stage: Stage) -> str | None:
+    if stage.option("c"):
+        return None
     count, which = stage.option("n") or "10", {"head": "first", "tail": "last"}[stage.program]
     if count.startswith("+"):
         return f"keep everything from line {count[1:]} on"
