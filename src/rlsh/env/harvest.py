@@ -50,7 +50,7 @@ class HarvestReport:
 
     @property
     def kinds(self) -> Counter[str]:
-        """How many functions were rejected for which kind of reason."""
+        """How many functions, and files that do not parse, were rejected for which kind of reason."""
         return Counter(row.kind for row in self.rejected)
 
 
@@ -158,7 +158,7 @@ def table(report: HarvestReport) -> list[str]:
     lines = [
         f"{report.files} scripts read, {len(report.skipped)} files and folders skipped",
         *_counted(row.reason for row in report.skipped),
-        f"{report.seen} functions: {len(report.functions)} accepted, {report.kinds.total()} rejected",
+        f"{report.seen} functions: {len(report.functions)} accepted, {report.seen - len(report.functions)} rejected",
         *_counted(row.kind for row in report.rejected),
         f"{len(report.pipelines)} pipelines accepted, {len(report.rejected_lines)} shell commands rejected",
         *_counted(row.kind for row in report.rejected_lines),

@@ -138,6 +138,7 @@ def test_a_neighbour_is_of_the_same_type_and_mostly_another_value(value):
         ("return [x for x in p]", "list[int]"),
         ("return list(range(p))", "int"),
         ("return p % 3", "int"),
+        ("q = 1\n    q += p\n    return q", "int"),
         ("return p < limit", "int"),
         ("return p * 0.5", "float"),
         ("return math.sqrt(p)", "float"),

@@ -104,6 +104,11 @@ REFUSED = {
         "duplicate: a.py::f",
         "def f(p):\n    n = p + 1\n    return n\ndef g(q):\n    m = q + 2\n    return m",
     ),
+    "nested too deeply": (
+        f"def f(p: int):\n    return {' + '.join(['p'] * 600)}",
+        "nested too deeply",
+        f"def f(p: int):\n    return {' + '.join(['p'] * 60)}",
+    ),
     "does not parse": ("def f(:", "syntax error: line 1", "def f(p): return p + 1"),
 }
 

@@ -52,6 +52,8 @@ def reason(line):
         ("sort a.txt > /dev/stderr", "device: /dev/stderr", "sort a.txt > /tmp/b.txt"),
         ("sort < a.txt | uniq < b.txt", "not understood: a redirection within the pipeline", "sort < a.txt | uniq"),
         ("sort a.txt | grep x b.txt", "not understood: a later program reads a file", "sort a.txt | grep x -"),
+        ("sort < | uniq", "not understood: what follows <", "sort < a.txt | uniq"),
+        ("grep x a.txt | xargs -n 1 ls -x", "external program: xargs ls", "grep x a.txt | xargs -n 1 echo -x"),
         ("sort a.txt |", "not understood: an empty command", "sort a.txt # |"),
         ("sort a.txt >", "not understood: an empty command", "sort a.txt >> b"),
         ("sort --parallel 3 a.txt", "unknown option: sort --parallel", "sort -n a.txt"),
@@ -190,6 +192,14 @@ def test_a_fault_is_put_in_where_it_has_a_place(tmp_path, fault):
             other.draft(fault, world())
 
 
+def test_what_is_read_by_redirection_and_a_delimiter_of_its_own_word(tmp_path):
+    (one,), _ = harvested(tmp_path, "cut -d , -f 2 < a.csv\n")
+    draft = one.draft("wrong_delimiter", world())
+    assert re.fullmatch(r"cut -d , -f 2 < \w+\.csv", draft.repair)
+    assert re.fullmatch(r"cut -d '[;:|]' -f 2 < \w+\.csv", draft.broken)
+    assert re.fullmatch(r"cut -d , -f 3 < \w+\.csv", one.draft("wrong_field", world()).broken)
+
+
 def test_a_draft_has_new_names_and_new_contents(tmp_path):
     (one,), _ = harvested(tmp_path, "grep -E 'warn|error' /var/log/app.log | sort > out.txt\n")
     w = world(1)
@@ -259,6 +269,7 @@ def test_what_there_are_no_words_for(line):
         r"[a-z]+@host",
         r"(one|two)",
         r"\d{3}",
+        r"[0-9]{4}-[0-9]{2}",
         r'"k":"[^"]*"',
         "[[:space:]]x",
     ],
@@ -267,6 +278,11 @@ def test_a_sample_matches_its_pattern(pattern):
     made = samples(parse_pipeline(f"grep -E '{pattern}' a"))
     python = pattern.replace("[[:space:]]", r"\s")
     assert made and any(re.search(python, sample) for sample in made)
+
+
+def test_samples_are_taken_from_every_program():
+    line = "grep -F 'a.b' a | sed 's/cd/x/; /ef/d' | awk '/gh/ {print $1}' | tr i j"
+    assert samples(parse_pipeline(line)) == ["a.b", "cd", "ef", "gh", "i"]
 
 
 def test_a_text_has_the_columns_and_the_length_that_the_pipeline_looks_at():

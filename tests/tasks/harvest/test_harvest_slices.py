@@ -30,6 +30,7 @@ MODULE = '''
 from __future__ import annotations
 import re, os
 import requests
+from requests import Session
 from collections import Counter as Count, deque
 from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _power(unit):
 
 
 # not this one
-def f(text: str, frame: DataFrame = None, *more: Any) -> int:
+def f(text: str, frame: DataFrame = None, *more: Any | Session) -> int:
     """The size that text names."""
     def inner(found):
         UNUSED = found
@@ -151,6 +152,11 @@ REFUSED = {
         "global state: n",
         "n = m = 0\ndef g(x):\n    global m\n    m += x\ndef f(x): return n + x",
     ),
+    "global that is set and never read": (
+        "n = 0\ndef f(x):\n    global n\n    n = x\n    return x",
+        "global state: n",
+        "n = 0\ndef f(x):\n    def g():\n        nonlocal x\n        x = 1\n    g()\n    return x",
+    ),
     "filled by module-level code": (
         "t = {}\nfor i in range(9):\n    t[i] = i * i\ndef f(x): return t[x]",
         "global state: t",
@@ -161,6 +167,11 @@ REFUSED = {
         "global state: t",
         "t = [1]\nt.count(1)\ndef f(x): return x in t",
     ),
+    "added to": (
+        "t = [1]\nt += [2]\ndef f(x): return x in t",
+        "global state: t",
+        "t = [1] + [2]\ndef f(x): return x in t",
+    ),
     "handed to a function that may change it": (
         "t = []\ndef fill(a): a += [1]\nfill(t)\ndef f(x): return x in t",
         "global state: t",
@@ -170,6 +181,21 @@ REFUSED = {
         "try:\n    t = 1\nfinally:\n    pass\ndef f(x): return x + t",
         "module-level code: t is made by a statement that runs on import",
         "if __name__ == '__main__':\n    t = 2\nt = 1\ndef f(x): return x + t",
+    ),
+    "defined within a statement": (
+        "if 1:\n    def g(x): return x\ndef f(x): return g(x)",
+        "module-level code: g is made by a statement that runs on import",
+        "def g(x): return x\ndef f(x): return g(x)",
+    ),
+    "annotated and never bound": (
+        "t: int\ndef f(x): return x + t",
+        "undefined: t",
+        "t: int = 1\ndef f(x): return x + t",
+    ),
+    "a constant within a constant": (
+        "t = [u := 3, u]\ndef f(x): return x in t",
+        "computed constant: t names a part of itself",
+        "t = [u for u in (3, 4)]\ndef f(x): return x in t",
     ),
     "bound twice": ("t = 1\nt = 2\ndef f(x): return x + t", "bound more than once: t", "t = 2\ndef f(x): return x + t"),
     "defined twice": (
@@ -188,6 +214,11 @@ REFUSED = {
         "t = sorted('ba')[0].upper()\ndef f(x): return x + t",
     ),
     "async": ("async def f(x): return x", "async: f", "def f(x): return x + 1"),
+    "async inside": (
+        "def f(x):\n    async def g(): return 1\n    return [g, x]",
+        "async: g",
+        "def f(x):\n    def g(): return 1\n    return [g, x]",
+    ),
     "generator": (
         "def f(x):\n    yield x\n    return 1",
         "generator",

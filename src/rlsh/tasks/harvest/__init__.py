@@ -2,7 +2,7 @@
 
 from rlsh.tasks.harvest.files import Skipped, SourceFile, SourceTree, source_tree
 from rlsh.tasks.harvest.outcome import Harvested, Rejected, UnfitError
-from rlsh.tasks.harvest.python import harvest_python
+from rlsh.tasks.harvest.python import harvest_python, loading_mutants
 from rlsh.tasks.harvest.secrets import secret_in
 from rlsh.tasks.harvest.shell import HarvestedPipeline, harvest_shell
 
@@ -16,6 +16,7 @@ __all__ = [
     "UnfitError",
     "harvest_python",
     "harvest_shell",
+    "loading_mutants",
     "secret_in",
     "source_tree",
 ]

@@ -65,11 +65,19 @@ def _called(function: ast.expr, meanings: dict[str, Key]) -> Key | None:
     if isinstance(function, ast.Name):
         return meanings.get(function.id)
     if isinstance(function, ast.Attribute):
-        owner = ast.unparse(function.value)
+        owner = _dotted(function.value)
         if owner in meanings:  # a module, or one that was imported from its package
             module, part = meanings[owner]
             return part or module, function.attr
     return None
+
+
+def _dotted(node: ast.expr) -> str:
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
 def _literal(call: ast.Call) -> LiteralCall | None:
@@ -87,7 +95,7 @@ def _doctests(module: Module) -> Iterator[ast.Module]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ">>>" in node.value:
             try:
                 yield from (ast.parse(example.source) for example in doctest.DocTestParser().get_examples(node.value))
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # prose with an arrow in it
 
 

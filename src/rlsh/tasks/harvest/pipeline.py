@@ -173,11 +173,7 @@ def tokens(line: str) -> Iterator[tuple[str, str]]:
 def _word(kind: str, text: str) -> Word:
     if kind == "variable":
         return Word(text, "", variable=True)
-    try:
-        (value,) = shlex.split(text)
-    except ValueError:
-        raise UnfitError("not understood", text[:20]) from None
-    return Word(text, value)
+    return Word(text, "".join(shlex.split(text)))
 
 
 def file_name(word: Word) -> str:
@@ -197,7 +193,7 @@ def _stage(words: Sequence[Word]) -> Stage:
     at = 1
     while at < len(words):
         text = words[at].value
-        if program in ("echo", "printf", "xargs") and operands:
+        if program == "xargs" and operands:  # what it runs has flags of its own
             operands.append(at)
         elif re.fullmatch(r"-\d+", text) and program in ("head", "tail"):
             options.append(("n", text[1:]))

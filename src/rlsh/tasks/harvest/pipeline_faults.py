@@ -56,7 +56,7 @@ def mistyped_program(w: World, line: Line) -> Iterator[Line]:
 def dropped_flag(w: World, line: Line) -> Iterator[Line]:
     for s, at, text in _words(line):
         if re.fullmatch(r"-[A-Za-z]+", text):
-            for letter in set(text[1:]) & set(TELLING.get(line[s][0], "")):
+            for letter in sorted(set(text[1:]) & set(TELLING.get(line[s][0], ""))):
                 rest = text.replace(letter, "")
                 yield _put(line, s, at, "" if rest == "-" else rest)
 

@@ -226,11 +226,13 @@ def _beyond(pipeline: Pipeline) -> int:
 def lines_for(pipeline: Pipeline, w: World) -> list[str]:
     """Lines of words and numbers in columns, some holding what the patterns match, some of them twice."""
     matched, between, columns = samples(pipeline), delimiter(pipeline), fields(pipeline)
+    any_case = any(stage.program == "grep" and stage.option("i") is not None for stage in pipeline.stages)
     lines = []
     for at in range(w.size(6, 10) + _beyond(pipeline)):
         cells = [w.rng.choice((w.word(), w.word(), str(w.rng.randint(2, 300)))) for _ in range(columns)]
         if matched and (at < 2 or w.rng.random() < 0.6):
             sample = w.rng.choice(matched)
+            sample = w.rng.choice((sample, sample.upper(), sample.title())) if any_case else sample
             cell = w.rng.randrange(columns)
             cells[cell] = w.rng.choice((sample, sample, f"{sample}{between}{sample}", f"{sample}{w.word()}"))
         lines.append(between.join(cells))

@@ -20,7 +20,7 @@ from rlsh.tasks.inputs import Draw, from_annotations
 from rlsh.tasks.mutation import FAMILY, Mutant, MutationError, mutants, normalised
 
 WANTED_CHARS = 200
-EVERYWHERE = {"dropped_return", "print_for_return"}
+EVERYWHERE = {"dropped_return", "print_for_return"}  # faults that every function can have
 BY_CALLS = 0.75  # of the draws, where there are literal calls
 
 
@@ -55,6 +55,8 @@ def harvest_python(tree: SourceTree) -> tuple[list[Harvested], list[Rejected]]:
                     accepted.append(Harvested(reference, source_id, tree.licence, origin))
                 except UnfitError as error:
                     rejected.append(Rejected(path, name, error.kind, error.detail))
+                except RecursionError:
+                    rejected.append(Rejected(path, name, "nested too deeply"))
     return accepted, sorted(rejected, key=lambda row: row.path)
 
 
@@ -62,16 +64,17 @@ def _check_slice(source: str, name: str) -> None:
     kind = secret_in(source)
     if kind:
         raise UnfitError("secret", kind)
+    faults = loading_mutants(source, name) if len(_statements(_function(source, name))) < 2 else None
+    if faults is not None and all(mutant.operators[0] in EVERYWHERE for mutant in faults):
+        raise UnfitError("trivial", "one statement with nothing to break in it")
+
+
+def loading_mutants(source: str, name: str) -> list[Mutant]:
+    """The mutants of a function that parse. Raises UnfitError where its source is beyond the mutation's own parser."""
     try:
-        if len(_statements(_function(source, name))) < 2 and not any(map(_is_telling, mutants(source, name))):
-            raise UnfitError("trivial", "one statement with nothing to break in it")
+        return [mutant for mutant in mutants(source, name) if FAMILY[mutant.operators[0]] != "syntax"]
     except MutationError as error:
         raise UnfitError("cannot be mutated", str(error)[:80]) from None
-
-
-def _is_telling(mutant: Mutant) -> bool:
-    """Whether the fault is one that not every function can have."""
-    return FAMILY[mutant.operators[0]] != "syntax" and mutant.operators[0] not in EVERYWHERE
 
 
 def _reference(path: str, name: str, source: str, calls: Sequence[LiteralCall]) -> tuple[Reference, Origin]:

@@ -69,6 +69,7 @@ class Module:
             name = alias.asname or alias.name.split(".")[0]
             if name == "*" and isinstance(statement, ast.ImportFrom):
                 self.starred = statement.module or "."
+                continue
             alone = copy.copy(statement)
             alone.names = [alias]
             before = self.imports.setdefault(name, [])
@@ -300,12 +301,12 @@ def _root(node: ast.expr) -> str:
 
 def _check_constant(node: ast.Assign | ast.AnnAssign, module: Module) -> None:
     """Raises UnfitError where it is computed by anything but builtins and the standard library."""
-    name = _bound_by(node)[0]
+    name = ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
     if node.value is None:
         raise UnfitError("undefined", name)
     for inner in ast.walk(node.value):
-        if isinstance(inner, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            raise UnfitError("computed constant", name)
+        if isinstance(inner, ast.NamedExpr):
+            raise UnfitError("computed constant", f"{name} names a part of itself")
         if isinstance(inner, ast.Call) and not _is_known(inner.func, module):
             raise UnfitError("computed constant", f"{name} calls {ast.unparse(inner.func)[:40]}")
 
