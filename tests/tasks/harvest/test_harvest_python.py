@@ -1,5 +1,6 @@
 """Whole trees of Python files: what is offered, what is refused, and that nothing of them runs or changes."""
 
+import ast
 import hashlib
 import random
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from rlsh.tasks.harvest import harvest_python, source_tree
+from rlsh.tasks.harvest import UnfitError, harvest_python, loading_mutants, source_tree
 from rlsh.tasks.inputs import Draw
 
 GOOD = '''
@@ -130,6 +131,34 @@ def test_a_secret_is_named_by_its_kind_alone(tmp_path):
     assert key not in repr((accepted, rejected))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import app\n@app.route('/', token='%s')\ndef f(p): return p + 1",
+        "@(lambda key: lambda f: f)('%s')\ndef f(p): return p + 1",
+        "KEY = load('%s')\ndef f(p): return p + KEY",
+        "KEY = '%s'\nKEY = 1\ndef f(p): return p + KEY",
+        "def f(p, key='%s'): return open(p, key)",
+        "from __future__ import annotations\ndef f(p: Unknown['%s']):\n    n = p + 1\n    return n",
+        "def f(p: '%s':",
+    ],
+)
+def test_no_reason_quotes_a_secret(tmp_path, text):
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    write(tmp_path, {"a.py": text % key})
+    accepted, rejected = harvest_python(source_tree(tmp_path))
+    assert not accepted and rejected and key[:12] not in repr(rejected)
+
+
+def test_warnings_of_the_parser_are_nobodys_business(tmp_path, recwarn):
+    text = GOOD % "f" + "    '\\d'\n"
+    with pytest.warns((DeprecationWarning, SyntaxWarning)):
+        ast.parse(text)
+    recwarn.clear()
+    write(tmp_path, {"a.py": text})
+    assert len(harvested(tmp_path)[0]) == 1 and not recwarn
+
+
 def test_a_call_with_a_secret_is_no_input(tmp_path):
     write(tmp_path, {"a.py": f"{GOOD % 'f'}\nf('/home/" + "lovelace')\nf('two words')\n"})
     (one,) = harvested(tmp_path)[0].values()
@@ -182,3 +211,9 @@ def test_the_same_tree_gives_the_same_references_in_the_same_order(tmp_path):
     for a, b in zip(one, other, strict=True):
         assert a.reference.source == b.reference.source
         assert a.reference.draw(Draw(random.Random(5))) == b.reference.draw(Draw(random.Random(5)))
+
+
+def test_what_the_mutation_cannot_read_is_refused():
+    assert loading_mutants("def f(p):\n    return p + 1\n", "f")
+    with pytest.raises(UnfitError, match="cannot be mutated: f: its source does not parse"):
+        loading_mutants(f"def f(p):\n    return {' + '.join(['p'] * 600)}\n", "f")

@@ -152,6 +152,9 @@ def test_a_secret_in_a_line_or_its_comment_is_refused(tmp_path):
         "line 2": "secret: e-mail address"
     }
     assert harvested(tmp_path, "# ask ada@example.org\ngrep x a.txt\n")[1] == {}
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    for line in (f"{key} {{", f"KEY={key} (", f"grep {key} *", f"xargs {key}", f"tail --{key}", f"awk '{key}' a.txt"):
+        assert set(harvested(tmp_path, line + "\n")[1].values()) == {"secret: AWS key"}
 
 
 # --- faults -----------------------------------------------------------------------------------------------------

@@ -103,9 +103,9 @@ class _Segment:
 
 def parse_pipeline(line: str) -> Pipeline:
     """Raises UnfitError where `line` is anything else than a pipeline of text tools that reads some text."""
-    segments = _segments(line)
     if len(line) > LONGEST:
         raise UnfitError("too long", f"{len(line)} characters")
+    segments = _segments(line)
     if any(s.source for s in segments[1:]) or any(s.target for s in segments[:-1]):
         raise UnfitError("not understood", "a redirection within the pipeline")
     source = segments[0].source

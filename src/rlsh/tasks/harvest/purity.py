@@ -140,7 +140,7 @@ class _Looking(ast.NodeVisitor):
             function = decorator.func if isinstance(decorator, ast.Call) else decorator
             name = dotted(function, self.names)
             if name not in DECORATORS and not name.endswith((".setter", ".register")):
-                raise UnfitError("decorator", ast.unparse(decorator)[:60])
+                raise UnfitError("decorator", name or "an expression")
         self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:

@@ -33,7 +33,7 @@ def harvest_python(tree: SourceTree) -> tuple[list[Harvested], list[Rejected]]:
     accepted: list[Harvested] = []
     rejected: list[Rejected] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of the scripts: not ours to mend
+        warnings.simplefilter("ignore")  # the parser's, of escapes and comparisons: not ours to mend
         for file in tree.files:
             if file.language == "python":
                 try:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
+# Repetitions are bounded where a long line could make them start over at every character.
 PATTERNS = {
     "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
     "AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -18,18 +19,18 @@ PATTERNS = {
     "Google key": r"\bAIza[0-9A-Za-z_-]{35}",
     "Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
     "JWT": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
-    "password in a URL": r"\b[a-z][a-z0-9+.-]*://[^\s/:@'\"{}$<>]+:(?![{$<*])[^\s/@'\"]+@",
+    "password in a URL": r"\b[a-z][a-z0-9+.-]{0,15}://[^\s/:@'\"{}$<>]+:(?![{$<*])[^\s/@'\"]+@",
 }
 COMPILED = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 ASSIGNED = re.compile(
-    r"(?i)\b[\w-]*(?:(passw(?:or)?d|passphrase|pwd)|secret|api[_-]?key|access[_-]?key|auth[_-]?token|[_-]token)"
+    r"(?i)\b[\w-]{0,40}(?:(passw(?:or)?d|passphrase|pwd)|secret|api[_-]?key|access[_-]?key|auth[_-]?token|[_-]token)"
     r"""['"]?\s*[:=]\s*[rbuf]?(['"])(?P<value>[^'"\n]{4,})\2"""
 )
 PLACEHOLDER = re.compile(
     r"(?i)^[<{$%\[(].*|.*(example|changeme|change_me|placeholder|dummy|redacted|your[_-]|xxx|\*\*\*|\.\.\.|todo).*"
     r"|(test|none|null|password|secret|token|api[_-]?key)\W?\w{0,3}$"
 )
-EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@(?P<domain>(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})\b")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?P<domain>(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})\b")
 DOCUMENTED = re.compile(r"(?i)(.*\.)?(example(\.(com|org|net|edu))?|.*\.(test|invalid|localhost|example|local))$")
 HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})(?P<name>[\w.-]+)")
 NOBODY = set("user username name you me someone alice bob foo bar test example john jane runner ubuntu".split())

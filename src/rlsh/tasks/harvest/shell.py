@@ -123,6 +123,9 @@ def harvest_shell(tree: SourceTree) -> tuple[list[HarvestedPipeline], list[Rejec
 
 
 def _harvested(line: str, comment: str, source_id: str, licence: str) -> HarvestedPipeline:
+    kind = secret_in(f"{line}\n{comment}")  # first: what is refused below may be quoted in its reason
+    if kind:
+        raise UnfitError("secret", kind)
     if inner := CAPTURED.fullmatch(line):
         line = inner["inner"]
     first = re.split(r"[\s;(]", line, maxsplit=1)[0]
@@ -132,9 +135,6 @@ def _harvested(line: str, comment: str, source_id: str, licence: str) -> Harvest
         raise UnfitError("shell builtin", first)
     if re.match(r"\w+\+?=", line):
         raise UnfitError("assignment", line.split("=")[0])
-    kind = secret_in(f"{line}\n{comment}")
-    if kind:
-        raise UnfitError("secret", kind)
     pipeline = parse_pipeline(line)
     try:
         described(pipeline)
