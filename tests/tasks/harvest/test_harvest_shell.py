@@ -219,6 +219,14 @@ def test_a_draft_has_new_names_and_new_contents(tmp_path):
     assert len(appended.fixtures(w)) == 2
 
 
+def test_a_copy_that_is_written_on_the_way_is_no_input(tmp_path):
+    (one,), _ = harvested(tmp_path, "# Sorts names\nsort a.txt | tee b.log | head -n 3\n")
+    w = world()
+    draft = one.draft("other_end", w)
+    name, copy = re.fullmatch(r"sort (\w+\.txt) \| tee (\w+\.log) \| head -n 3", draft.repair).groups()
+    assert set(draft.fixtures(w)) == {name} and copy in draft.broken
+
+
 # --- words ------------------------------------------------------------------------------------------------------
 
 

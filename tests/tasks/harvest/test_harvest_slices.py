@@ -1,11 +1,13 @@
 """Functions cut out of modules. Every reason to refuse one has an example, and a twin that is taken."""
 
 import ast
+import importlib
 import textwrap
 
 import pytest
 
 from rlsh.tasks.harvest.outcome import UnfitError
+from rlsh.tasks.harvest.purity import IMPURE, PARTS, PURE
 from rlsh.tasks.harvest.slices import FUNCTION_LINES, SLICE_LINES, parse, slice_of
 
 
@@ -235,6 +237,12 @@ REFUSED = {
         "decorator: d",
         "import dataclasses as d\n@d.dataclass(frozen=True)\nclass A:\n    n: int = 1\ndef f(x): return A.n + x",
     ),
+    "own decorator of a method": (
+        "d = property\nclass A:\n    @d\n    def n(self): return 1\ndef f(x): return A().n + x",
+        "decorator: d",
+        "class A:\n    @property\n    def n(self): return 1\n    @n.setter\n    def n(self, m): pass\n"
+        "def f(x): return A().n + x",
+    ),
     "no parameters": ("def f(): return 1", "no parameters", "def f(*x): return 1"),
     "keyword-only parameters": ("def f(*, x): return 1", "no parameters", "def f(y, *, x=0): return 1"),
     "returns nothing": ("def f(x): print(x)", "returns nothing", "def f(x):\n    print(x)\n    return x"),
@@ -319,6 +327,27 @@ def test_every_reason_has_an_example_and_a_twin_that_is_taken(refused, why, twin
     source = cut(twin, last_function(twin))
     compile(source, "twin", "exec")
     assert f"def {last_function(twin)}(" in source
+
+
+@pytest.mark.parametrize("name", sorted(IMPURE))
+def test_an_attribute_that_leads_outside_is_refused_whatever_it_is_taken_from(name):
+    assert reason(f"def f(x): return x.{name}") == f"outside world: .{name}"
+    assert cut(f"def f(x): return x[{name!r}]")
+
+
+@pytest.mark.parametrize("module", sorted(PURE | set(PARTS)))
+def test_a_module_that_is_known_may_be_used(module):
+    part = sorted(PARTS.get(module, {"anything"}))[0]
+    source = cut(f"import {module} as m\ndef f(x): return m.{part}")
+    assert source.startswith(f"import {module} as m\n")
+    if module in PARTS:
+        assert reason(f"import {module} as m\ndef f(x): return m.another") == f"outside world: {module}.another"
+
+
+def test_the_lists_name_modules_and_attributes_that_are_there():
+    for module in PURE | set(PARTS):
+        found = importlib.import_module(module)
+        assert all(hasattr(found, name) for name in PARTS.get(module, ()))
 
 
 def test_imports_within_an_import_are_told_apart():

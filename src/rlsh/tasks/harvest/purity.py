@@ -38,7 +38,7 @@ PARTS = {module: set(names.split()) for module, names in PARTLY.items()}
 # Attributes that read or change the outside whatever they are taken from.
 IMPURE = set(
     "now today utcnow cwd home exists is_file is_dir is_symlink iterdir glob rglob read_text read_bytes write_text "
-    "write_bytes mkdir rmdir unlink touch stat lstat chmod expanduser absolute resolve samefile readlink "
+    "write_bytes mkdir rmdir unlink rename touch stat lstat chmod expanduser absolute resolve samefile readlink "
     "symlink_to rename_to environ getenv urlopen connect".split()
 )
 # Builtins, and names that every module has, that lead outside.

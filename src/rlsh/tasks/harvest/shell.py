@@ -59,7 +59,8 @@ class HarvestedPipeline:
         )
 
     def _names(self, w: World) -> dict[str, str]:
-        wanted = dict.fromkeys([*_inputs(self.pipeline), self.pipeline.target])
+        copies = [file_name(stage.words[i]) for stage in self.pipeline.stages for i in stage.files]  # of tee
+        wanted = dict.fromkeys([*_inputs(self.pipeline), *copies, self.pipeline.target])
         return {name: w.name(*[name.rpartition(".")[2]] if _has_extension(name) else []) for name in wanted if name}
 
     def _line(self, names: dict[str, str]) -> Line:
@@ -93,7 +94,8 @@ class HarvestedPipeline:
 
 def _inputs(pipeline: Pipeline) -> list[str]:
     """The files that are read, by the names they have in the script."""
-    named = [file_name(stage.words[i]) for stage in pipeline.stages for i in stage.files]
+    reading = [stage for stage in pipeline.stages if stage.program != "tee"]
+    named = [file_name(stage.words[i]) for stage in reading for i in stage.files]
     return list(dict.fromkeys([pipeline.source, *named] if pipeline.source else named))
 
 
