@@ -2,12 +2,14 @@
 
 import ast
 import random
+import re
 import textwrap
 from collections import Counter
 
 import pytest
 
 from rlsh.tasks.harvest.literals import KEPT, LiteralCall, bound, from_calls, literal_calls, neighbour
+from rlsh.tasks.harvest.patterns import sample
 from rlsh.tasks.harvest.slices import parse
 from rlsh.tasks.harvest.usage import annotated_by_usage
 from rlsh.tasks.harvest.vocabulary import vocabulary
@@ -186,7 +188,7 @@ def test_the_constants_of_the_code_come_into_what_is_drawn():
     found = draws(lambda d: words.into(("plain", 7, [{"a": 1}], 2.5), d))
     texts, numbers, rows, _ = zip(*found, strict=True)
     assert any(text.startswith("---") for text in texts) and "plain" in texts
-    assert Counter(numbers)[7] > DRAWS / 2 and {3999, 4000, 4001} <= set(numbers)
+    assert Counter(numbers)[7] > DRAWS / 2 and {3999, 4000, 4001, 28000} <= set(numbers)
     assert (
         sum("title" in row[0] for row in rows)
         > 0.9 * DRAWS
@@ -195,6 +197,40 @@ def test_the_constants_of_the_code_come_into_what_is_drawn():
     assert {type(row[0]["title"]) for row in rows if "title" in row[0]} == {str}
     assert {type(row[0]["size"]) for row in rows if "size" in row[0]} == {int}
     assert all(list(map(type, args)) == [str, int, list, float] for args in found)
+
+
+def test_of_a_pattern_what_it_matches_is_worked_in():
+    words = vocabulary("import re\ndef f(x): return re.sub('[0-9]{4}-x', '*', x)", "f")
+    assert set(words.texts) == {"0000-x", "*"}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    r"""error ^ab$ [0-9]+ms a\.b x.*y [a-z]+@host \d{3} [0-9]{4}-[0-9]{2} "k":"[^"]*" \sx ^\*Source:.*$ [^\w\s-]
+    (?P<n>\d+)([kmg]) \((\d+)\) ^---\n(.*?)\n--- (?i)abc \{%.*?%\} [\w.-]+ a\+b x{2} !\[(.*?)\]\((.*?)\) (?:foo)+bar \btest\b
+    one|two \r?\n (?=x)x [\]] []x] a{2,} \w+\s*=\s*\d+ \t""".split(),
+)
+def test_a_sample_matches_its_pattern(pattern):
+    assert sample(pattern) and re.search(pattern, sample(pattern))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\(ab\)\+c", "abc"),
+        ("a+b(c)", "a+b(c)"),
+        (r"[0-9]\{2\}", "00"),
+        (r"a\|b", "a"),
+        ("a|b", "a|b"),
+        ("[[:space:]]x", " x"),
+    ],
+)
+def test_basic_syntax_has_its_operators_behind_a_backslash(pattern, text):
+    assert sample(pattern, basic=True) == text
+
+
+def test_a_class_that_is_not_pythons_has_no_sample():
+    assert sample("[z-a]b") == "b" and sample(r"[^a7 #\]_.-]b") == "b"
 
 
 def test_without_constants_nothing_changes():

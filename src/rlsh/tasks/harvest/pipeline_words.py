@@ -6,24 +6,12 @@ import re
 from collections.abc import Callable
 
 from rlsh.tasks.harvest.outcome import UnfitError
+from rlsh.tasks.harvest.patterns import sample
 from rlsh.tasks.harvest.pipeline import Pipeline, Stage, sed_scripts
 from rlsh.tasks.world import World
 
 SUBSTITUTION = re.compile(r"s(.)((?:(?!\1)[^\\]|\\.)*)\1((?:(?!\1)[^\\]|\\.)*)\1([gIi]*)")
 MOST_LINES = 120
-SAMPLES = [  # what a piece of a regular expression is replaced by, so that what is left matches it, mostly
-    (r"(?:\\d|\[0-9\])\\?\{3,?\d*\\?\}", "777"),
-    (r"(?:\\d|\[0-9\])\\?\{4,?\d*\\?\}", "2024"),
-    (r"(?:\\d|\[0-9\])\\?\{\d,?\d*\\?\}", "77"),
-    (r"\\d[+*]?|\[0-9\][+*]?", "7"),
-    (r"\[a-zA-Z\][+*]?|\[A-Za-z\][+*]?|\[a-z\][+*]?|\\w[+*]?", "abc"),
-    (r"\[\^[^\]]+\][+*]?", "xyz"),
-    (r"\[\[:space:\]\][+*]?|\\s[+*]?", " "),
-    (r"\[([^\]])[^\]]*\][+*]?", r"\1"),
-    (r"\.[*+]", "some"),
-    (r"\\[()|+?<>b]|[\^$()*+?]", ""),
-    (r"\\(.)", r"\1"),
-]
 
 
 # --- what it does -----------------------------------------------------------------------------------------------
@@ -178,26 +166,27 @@ PHRASES: dict[str, Callable[[Stage], str | None]] = {
 
 
 def samples(pipeline: Pipeline) -> list[str]:
-    """Texts that the pipeline's patterns match, as far as simple means tell."""
-    patterns: list[str] = []
+    """Texts that the pipeline's patterns match, mostly."""
+    found: list[str] = []
     for stage in pipeline.stages:
+        flags = _flags(stage)
         if stage.program == "grep":
             given = [a for name, a in stage.options if name == "e"] or [stage.operands[0].value]
-            patterns += given if "F" in _flags(stage) else [p for g in given for p in re.split(r"\\?\|", g)]
+            if "F" in flags:
+                found += given
+            else:
+                split = re.compile(r"\|" if "E" in flags else r"\\\|")
+                found += [sample(part, "E" not in flags) for pattern in given for part in split.split(pattern)]
         elif stage.program == "sed":
-            patterns += [found[2] for script in sed_scripts(stage) for found in SUBSTITUTION.finditer(script)]
-            patterns += [found for script in sed_scripts(stage) for found in re.findall(r"(?:^|;)\s*/([^/]+)/", script)]
+            for script in sed_scripts(stage):
+                patterns = [match[2] for match in SUBSTITUTION.finditer(script)]
+                patterns += re.findall(r"(?:^|;)\s*/([^/]+)/", script)
+                found += [sample(pattern, not flags & {"E", "r"}) for pattern in patterns]
         elif stage.program == "awk":
-            patterns += re.findall(r"/([^/]+)/", stage.operands[0].value)
+            found += map(sample, re.findall(r"/([^/]+)/", stage.operands[0].value))
         elif stage.program == "tr":
-            patterns += [re.escape(word.value[:1]) for word in stage.operands[:1] if word.value[:1].isprintable()]
-    return [sample for pattern in patterns if (sample := _sample(pattern))]
-
-
-def _sample(pattern: str) -> str:
-    for piece, example in SAMPLES:
-        pattern = re.sub(piece, example, pattern)
-    return pattern
+            found += [word.value[:1] for word in stage.operands[:1] if word.value[:1].isprintable()]
+    return [text for text in found if text and text.isprintable()]
 
 
 def delimiter(pipeline: Pipeline) -> str:
@@ -231,10 +220,9 @@ def lines_for(pipeline: Pipeline, w: World) -> list[str]:
     for at in range(w.size(6, 10) + _beyond(pipeline)):
         cells = [w.rng.choice((w.word(), w.word(), str(w.rng.randint(2, 300)))) for _ in range(columns)]
         if matched and (at < 2 or w.rng.random() < 0.6):
-            sample = w.rng.choice(matched)
-            sample = w.rng.choice((sample, sample.upper(), sample.title())) if any_case else sample
-            cell = w.rng.randrange(columns)
-            cells[cell] = w.rng.choice((sample, sample, f"{sample}{between}{sample}", f"{sample}{w.word()}"))
+            text = w.rng.choice(matched)
+            text = w.rng.choice((text, text.upper(), text.title())) if any_case else text
+            cells[w.rng.randrange(columns)] = w.rng.choice((text, text, f"{text}{between}{text}", f"{text}{w.word()}"))
         lines.append(between.join(cells))
     lines += [w.rng.choice(lines) for _ in range(w.size(2, 4))]
     w.rng.shuffle(lines)

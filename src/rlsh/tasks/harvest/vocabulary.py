@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
+from rlsh.tasks.harvest.patterns import sample
 from rlsh.tasks.harvest.usage import type_of
 from rlsh.tasks.inputs import Draw, from_annotations
 
@@ -34,7 +35,8 @@ class Vocabulary:
             word, cut = d.rng.choice(self.texts), d.number(0, len(value))
             return d.rng.choice((word, word + value, value + word, value[:cut] + word + value[cut:]))
         if type(value) is int and self.numbers and d.chance(NUMBER):
-            return d.rng.choice(self.numbers) + d.rng.choice((-1, 0, 0, 1))
+            number = d.rng.choice(self.numbers)
+            return d.rng.choice((number - 1, number, number + 1, number * value))
         if type(value) in (list, tuple):
             return type(value)(self._into(element, d) for element in value)
         if type(value) is dict and all(isinstance(key, str) for key in value):
@@ -48,16 +50,26 @@ def vocabulary(source: str, name: str) -> Vocabulary:
     function = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
     texts, numbers, fields = dict[str, None](), dict[int, None](), dict[str, Callable[[Draw], Any]]()
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    patterns = {id(node.args[0]) for node in ast.walk(tree) if _takes_a_pattern(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in prose:
-            if type(node.value) is str and 0 < len(node.value) <= LONGEST:
-                texts[node.value] = None
+            if type(node.value) is str:
+                text = sample(node.value) if id(node) in patterns else node.value
+                texts |= {text: None} if 0 < len(text) <= LONGEST else {}
             elif type(node.value) is int:
                 numbers[node.value] = None
         key = _key(node)
         if key is not None and isinstance(node, ast.expr):
             fields[key] = _maker(key, type_of(ast.unparse(node), function) or "str")
     return Vocabulary(tuple(texts), tuple(numbers), fields)
+
+
+def _takes_a_pattern(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`re.sub("a+", ...)`: of the pattern only what it matches is of use."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[_, *_]):
+            return True
+    return False
 
 
 def _key(node: ast.AST) -> str | None:
