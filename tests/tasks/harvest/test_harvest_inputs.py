@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from rlsh.tasks.harvest.literals import KEPT, LiteralCall, bound, from_calls, literal_calls, neighbour
+from rlsh.tasks.harvest.module import parse
 from rlsh.tasks.harvest.patterns import sample
-from rlsh.tasks.harvest.slices import parse
 from rlsh.tasks.harvest.usage import annotated_by_usage
 from rlsh.tasks.harvest.vocabulary import vocabulary
 from rlsh.tasks.inputs import Draw, from_annotations
@@ -207,8 +207,8 @@ def test_of_a_pattern_what_it_matches_is_worked_in():
 @pytest.mark.parametrize(
     "pattern",
     r"""error ^ab$ [0-9]+ms a\.b x.*y [a-z]+@host \d{3} [0-9]{4}-[0-9]{2} "k":"[^"]*" \sx ^\*Source:.*$ [^\w\s-]
-    (?P<n>\d+)([kmg]) \((\d+)\) ^---\n(.*?)\n--- (?i)abc \{%.*?%\} [\w.-]+ a\+b x{2} !\[(.*?)\]\((.*?)\) (?:foo)+bar \btest\b
-    one|two \r?\n (?=x)x [\]] []x] a{2,} \w+\s*=\s*\d+ \t""".split(),
+    (?P<n>\d+)([kmg]) \((\d+)\) ^---\n(.*?)\n--- (?i)abc \{%.*?%\} [\w.-]+ a\+b x{2} !\[(.*?)\]\((.*?)\) (?:foo)+bar
+    \btest\b one|two \r?\n (?=x)x [\]] []x] a{2,} \w+\s*=\s*\d+ \t""".split(),
 )
 def test_a_sample_matches_its_pattern(pattern):
     assert sample(pattern) and re.search(pattern, sample(pattern))

@@ -6,9 +6,10 @@ import textwrap
 
 import pytest
 
+from rlsh.tasks.harvest.module import parse
 from rlsh.tasks.harvest.outcome import UnfitError
 from rlsh.tasks.harvest.purity import IMPURE, PARTS, PURE
-from rlsh.tasks.harvest.slices import FUNCTION_LINES, SLICE_LINES, parse, slice_of
+from rlsh.tasks.harvest.slices import FUNCTION_LINES, SLICE_LINES, slice_of
 
 
 def cut(text, name="f"):
@@ -173,6 +174,11 @@ REFUSED = {
         "t = [1]\nt += [2]\ndef f(x): return x in t",
         "global state: t",
         "t = [1] + [2]\ndef f(x): return x in t",
+    ),
+    "handed to a function by name": (
+        "t = []\ndef fill(a): a += [1]\nfill(a=t)\ndef f(x): return x in t",
+        "global state: t",
+        "t = []\nu = []\ndef fill(a): a += [1]\nfill(a=u)\ndef f(x): return x in t",
     ),
     "handed to a function that may change it": (
         "t = []\ndef fill(a): a += [1]\nfill(t)\ndef f(x): return x in t",

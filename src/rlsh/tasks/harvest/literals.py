@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from rlsh.tasks.harvest.slices import Module
+from rlsh.tasks.harvest.module import Module
 from rlsh.tasks.inputs import Draw
 from rlsh.tasks.values import to_tagged
 

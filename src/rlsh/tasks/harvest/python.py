@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from rlsh.tasks.catalogue.reference import Reference
 from rlsh.tasks.harvest.files import SourceTree
 from rlsh.tasks.harvest.literals import LiteralCall, bound, from_calls, literal_calls, stem
+from rlsh.tasks.harvest.module import Module, parse
 from rlsh.tasks.harvest.outcome import Harvested, Origin, Rejected, UnfitError
 from rlsh.tasks.harvest.secrets import secret_in
-from rlsh.tasks.harvest.slices import Module, parse, slice_of
+from rlsh.tasks.harvest.slices import slice_of
 from rlsh.tasks.harvest.usage import annotated_by_usage
 from rlsh.tasks.harvest.vocabulary import vocabulary
 from rlsh.tasks.inputs import Draw, from_annotations

@@ -9,10 +9,9 @@ import ast
 import builtins
 import copy
 import symtable
-from collections import Counter
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
+from rlsh.tasks.harvest.module import SOLID, Definition, Import, Module, bound_by, root_of
 from rlsh.tasks.harvest.outcome import UnfitError
 from rlsh.tasks.harvest.purity import OUTSIDE, check_pure, imports_of
 
@@ -21,86 +20,6 @@ CONVERSIONS = set(
     "abs bool bytes bytearray chr complex dict divmod enumerate filter float frozenset int len list map max min "
     "object ord pow range repr reversed round set slice sorted str sum tuple type zip".split()
 )
-MUTATORS = set(
-    "append appendleft extend insert add update setdefault pop popitem popleft remove discard clear sort "
-    "reverse".split()
-)
-Import = ast.Import | ast.ImportFrom
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
-BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-SOLID = (*BLOCKS, ast.Assign, ast.AnnAssign)
-
-
-@dataclass
-class Module:
-    """A parsed file: what its top level binds, and how.
-
-    `bound` counts how often each name is bound anywhere at module level, `definitions` and `imports` hold the plain
-    statements that bind them; a name that is bound, and in neither, is bound within another statement.
-    """
-
-    text: str
-    body: list[ast.stmt]
-    bound: Counter[str] = field(default_factory=Counter)
-    definitions: dict[str, Definition] = field(default_factory=dict)
-    imports: dict[str, list[Import]] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)
-    starred: str = ""
-    postponed: bool = False  # from __future__ import annotations
-
-    def __post_init__(self) -> None:
-        for statement in self.body:
-            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-                self.postponed = self.postponed or any(alias.name == "annotations" for alias in statement.names)
-            elif isinstance(statement, ast.Import | ast.ImportFrom):
-                self._import(statement)
-            elif not is_main_block(statement):
-                self._bind(statement)
-        own = {name for name, node in self.definitions.items() if isinstance(node, BLOCKS)}
-        for statement in self.body:
-            if not isinstance(statement, BLOCKS) and not is_main_block(statement):
-                self.changed |= _changed_by(statement, own)
-        for node in ast.walk(ast.Module(self.body, [])):
-            if isinstance(node, ast.Global):
-                self.changed.update(node.names)
-
-    def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
-        for alias in statement.names:
-            name = alias.asname or alias.name.split(".")[0]
-            if name == "*" and isinstance(statement, ast.ImportFrom):
-                self.starred = statement.module or "."
-                continue
-            alone = copy.copy(statement)
-            alone.names = [alias]
-            before = self.imports.setdefault(name, [])
-            before.append(alone)
-            # `import os` and `import os.path` bind one name to one thing
-            self.bound[name] += len(before) == 1 or not all(isinstance(node, ast.Import) for node in before)
-
-    def _bind(self, statement: ast.stmt) -> None:
-        names = _bound_by(statement)
-        self.bound.update(names)
-        if isinstance(statement, SOLID):
-            self.definitions |= dict.fromkeys(names, statement)
-
-    def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-        """Every function at the top level, and every method as `Class.method`, in the order of the text."""
-        for node in self.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node.name, node
-            elif isinstance(node, ast.ClassDef):
-                for inner in node.body:
-                    if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                        yield f"{node.name}.{inner.name}", inner
-
-
-def parse(text: str) -> Module:
-    """Raises UnfitError where `text` does not parse."""
-    try:
-        return Module(text, ast.parse(text).body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = error.lineno if isinstance(error, SyntaxError) else None
-        raise UnfitError("syntax error", f"line {line}" if line else type(error).__name__) from None
 
 
 def slice_of(module: Module, name: str) -> str:
@@ -113,7 +32,7 @@ def slice_of(module: Module, name: str) -> str:
         raise UnfitError("async" if isinstance(function, ast.AsyncFunctionDef) else "method", name)
     _check_function(function)
     needed, optional = _needed(module, name)
-    taken = [node for node in module.body if isinstance(node, SOLID) and needed & set(_bound_by(node))]
+    taken = [node for node in module.body if isinstance(node, SOLID) and needed & set(bound_by(node))]
     for node in taken:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             _check_constant(node, module)
@@ -122,14 +41,6 @@ def slice_of(module: Module, name: str) -> str:
     if source.count("\n") > SLICE_LINES:
         raise UnfitError("too long", f"{source.count(chr(10))} lines with what it needs")
     return source
-
-
-def is_main_block(statement: ast.stmt) -> bool:
-    """`if __name__ == "__main__":`, which no import runs."""
-    return isinstance(statement, ast.If) and ast.unparse(statement.test).replace('"', "'") in (
-        "__name__ == '__main__'",
-        "'__main__' == __name__",
-    )
 
 
 def _check_function(function: ast.FunctionDef) -> None:
@@ -229,7 +140,7 @@ def _used_by(node: Definition, postponed: bool) -> tuple[set[str], set[str]]:
 
 def _globals_of(node: Definition) -> set[str]:
     waiting, used = [symtable.symtable(ast.unparse(ast.Module([node], [])), "slice", "exec")], set[str]()
-    own = set(_bound_by(node))
+    own = set(bound_by(node))
     while waiting:
         table = waiting.pop()
         used |= {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
@@ -253,49 +164,6 @@ class _Bare(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _bound_by(statement: ast.stmt) -> list[str]:
-    """The module's names that a statement binds, those in functions and classes within it left out."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [statement.name]
-    names = []
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.append(node.name)
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            names.append(node.id)
-        elif isinstance(node, ast.alias):
-            names.append(node.asname or node.name.split(".")[0])
-        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            waiting.extend(ast.iter_child_nodes(node))
-    return names
-
-
-def _changed_by(statement: ast.stmt, own: Container[str]) -> set[str]:
-    """Names whose values a statement at module level may change: what it assigns into, calls a method of that
-    changes containers, or hands to one of the module's `own` functions."""
-    changed: set[str] = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            changed.add("" if isinstance(node, ast.Attribute) and node.attr == "__doc__" else _root(node))
-        elif isinstance(node, ast.AugAssign):
-            changed.add(_root(node.target))
-        elif isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-                changed.add(_root(node.func))
-            if _root(node.func) in own:
-                changed.update(_root(argument) for argument in node.args)
-    return changed
-
-
-def _root(node: ast.expr) -> str:
-    """`a` of `a.b[c].d`; empty where it does not begin with a name."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 # --- constants and text -----------------------------------------------------------------------------------------
 
 
@@ -315,7 +183,7 @@ def _is_known(function: ast.expr, module: Module) -> bool:
     """Whether a call is of a builtin, of something imported, which is looked at elsewhere, or of a value's method."""
     if isinstance(function, ast.Name):
         return function.id in module.imports or (function.id in CONVERSIONS and function.id not in module.bound)
-    return not isinstance(module.definitions.get(_root(function)), ast.FunctionDef | ast.ClassDef)
+    return not isinstance(module.definitions.get(root_of(function)), ast.FunctionDef | ast.ClassDef)
 
 
 def _text(module: Module, taken: Sequence[Definition], needed: set[str]) -> str:
