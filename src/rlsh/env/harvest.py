@@ -88,9 +88,8 @@ def trial(found: Harvested, sandbox: Sandbox) -> Harvested | Rejected:
 
     The same function and inputs give the same outcome. Raises SandboxError where the host fails.
     """
-    made = _resolved(found, _decided(found, sandbox))
-    assert not isinstance(made, HarvestedPipeline)
-    return made
+    decision = _decided(found, sandbox)
+    return _drawing(found, decision["kept"]) if "kept" in decision else _rejected(found, decision)
 
 
 def _tried(
@@ -125,15 +124,24 @@ def _decided(found: Found, sandbox: Sandbox) -> Decision:
 
 
 def _resolved(found: Found, decision: Decision) -> Found | Rejected:
-    path, _, name = found.source_id.partition("::")
     if "kept" not in decision:
-        function = name if isinstance(found, Harvested) else f"line {name}"
-        return Rejected(path, function, decision["kind"], decision["detail"])
-    if isinstance(found, HarvestedPipeline):
-        return replace(found, faults=tuple(decision["kept"]))
+        return _rejected(found, decision)
+    if isinstance(found, Harvested):
+        return _drawing(found, decision["kept"])
+    return replace(found, faults=tuple(decision["kept"]))
+
+
+def _drawing(found: Harvested, kept: Sequence[int]) -> Harvested:
+    """`found`, drawing from these inputs of its pool alone."""
     pool = pool_of(found)
-    kept = [pool[i] for i in decision["kept"]]
-    return replace(found, reference=replace(found.reference, draw=lambda d: d.pick(kept)))
+    inputs = [pool[i] for i in kept]
+    return replace(found, reference=replace(found.reference, draw=lambda d: d.pick(inputs)))
+
+
+def _rejected(found: Found, decision: Decision) -> Rejected:
+    path, _, name = found.source_id.partition("::")
+    place = name if isinstance(found, Harvested) else f"line {name}"
+    return Rejected(path, place, decision["kind"], decision["detail"])
 
 
 def _key(found: Found) -> str:
