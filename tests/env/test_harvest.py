@@ -10,12 +10,23 @@ import pytest
 
 from rlsh.env import harvest_trial
 from rlsh.env.harvest import harvest, table, trial
-from rlsh.env.harvest_trial import FEWEST, KEPT_RAISING, POOL, pool_of, showing
+from rlsh.env.harvest_trial import FEWEST, KEPT_RAISING, pool_of, showing
 from rlsh.env.python_check import record_expected
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.tasks.checks import Case, PythonCheck, Raised
 from rlsh.tasks.harvest import Harvested, Rejected, UnfitError, harvest_python, harvest_shell, source_tree
 from rlsh.tasks.inputs import Draw
+
+FEW = 12  # inputs, for quick tests
+
+
+@pytest.fixture(scope="module", autouse=True)
+def all_inputs():
+    """Few inputs are tried, and the number that is usual is given to whom it matters."""
+    with pytest.MonkeyPatch.context() as patch:
+        usual = harvest_trial.POOL
+        patch.setattr(harvest_trial, "POOL", FEW)
+        yield usual
 
 
 def write(root, files):
@@ -51,9 +62,9 @@ REFUSED = {
         "N = int('7')\ndef f(p: int):\n    q = p + N\n    return q * 2",
     ),
     "misses a name": (
-        "def f(p: int):\n    if p > 90:\n        raise NameError(p)\n    return p * 2",
+        "def f(p: int):\n    if p % 3:\n        raise NameError(p)\n    return p * 2",
         "does not load: NameError",
-        "def f(p: int):\n    if p > 90:\n        raise LookupError(p)\n    return p * 2",
+        "def f(p: int):\n    if p % 3 == 0:\n        raise LookupError(p)\n    return p * 2",
     ),
     "no plain value": (
         "from fractions import Fraction\ndef f(p: int):\n    q = p + 1\n    return Fraction(q, 3)",
@@ -68,7 +79,7 @@ REFUSED = {
     "endless": (
         "def f(p: int):\n    while p == p:\n        p += 1\n    return p",
         "its process ended: exit code 1",
-        "def f(p: int):\n    while p % 7:\n        p += 1\n    return p",
+        "def f(p: int):\n    for step in range(4):\n        p += step\n    return p",
     ),
     "hash seed": (
         "def f(p: list[str]):\n    q = set(p) | {'a', 'b', 'c'}\n    return list(q)",
@@ -98,7 +109,7 @@ REFUSED = {
     ),
     "raises": (
         "def f(p: int):\n    q = [1, 2]\n    return q[p + 30]",
-        "raises: IndexError on 32 of 32 inputs",
+        "raises: IndexError on 12 of 12 inputs",
         "def f(p: int):\n    q = [1, 2, 3]\n    return q[p % 3] + p",
     ),
     "few mutants": (
@@ -141,7 +152,8 @@ def f(p: int):
 """
 
 
-def test_inputs_that_raise_are_few_and_none_is_of_a_wrong_type(sandbox, tmp_path, monkeypatch):
+def test_inputs_that_raise_are_few_and_none_is_of_a_wrong_type(sandbox, tmp_path, monkeypatch, all_inputs):
+    monkeypatch.setattr(harvest_trial, "POOL", all_inputs)
     found = first(tmp_path, RAISING)
     monkeypatch.setattr(harvest_trial, "RAISING", 0.8)
     made = trial(found, sandbox)
@@ -151,7 +163,7 @@ def test_inputs_that_raise_are_few_and_none_is_of_a_wrong_type(sandbox, tmp_path
     raised = [outcome.type for outcome in outcomes if isinstance(outcome, Raised)]
     assert set(raised) == {"ValueError"} and 0 < len(raised) <= KEPT_RAISING * len(kept)
     before = [o.type for o in answers(found, pool_of(found), sandbox) if isinstance(o, Raised)]
-    assert "TypeError" in before and len(before) > KEPT_RAISING * POOL  # what it would be without
+    assert "TypeError" in before and len(before) > KEPT_RAISING * all_inputs  # what it would be without
     assert len(kept) >= FEWEST
 
 
@@ -163,7 +175,7 @@ def test_an_accepted_function_draws_from_what_it_was_seen_to_answer(sandbox, tmp
     for (value,) in drawn(made, 5):
         value.append("changed")
     assert drawn(made, 5) == before
-    assert len(pool_of(found)) == POOL and {str(args) for args in drawn(made)} <= {str(args) for args in pool_of(found)}
+    assert len(pool_of(found)) == FEW and {str(args) for args in drawn(made)} <= {str(args) for args in pool_of(found)}
     assert not any(isinstance(outcome, Raised) for outcome in answers(made, drawn(made, 20), sandbox))
 
 
@@ -344,7 +356,10 @@ types urllib/parse
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_the_standard_library_and_this_repository_give_many_functions(sandbox, tmp_path, request):
+def test_the_standard_library_and_this_repository_give_many_functions(
+    sandbox, tmp_path, request, monkeypatch, all_inputs
+):
+    monkeypatch.setattr(harvest_trial, "POOL", all_inputs)
     library = Path(sysconfig.get_paths()["stdlib"])
     found = [name for name in MODULES if (library / f"{name}.py").is_file()]
     assert len(found) >= 40
