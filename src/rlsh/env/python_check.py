@@ -61,11 +61,13 @@ def _command(check: PythonCheck) -> str:
     return f"exec {PYTHON} -I -S -B -c {shlex.quote(DRIVER)} {shlex.quote(text)}"
 
 
-def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits) -> ExecResult:
-    """Raises SandboxError where the host failed, RlshError where `limits` leave no room for a source file."""
+def _run(check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str = "{}") -> ExecResult:
+    """`around` is a command line with a place for the command that answers.
+
+    Raises SandboxError where the host failed, RlshError where `limits` leave no room for a source file."""
     room = replace(limits, output_bytes=len(check.cases) * LINE_BYTES)
     with sandbox.open({check.file: Entry(source)}, room) as workspace:
-        return workspace.exec(_command(check))
+        return workspace.exec(around.format(_command(check)))
 
 
 def _answers(check: PythonCheck, result: ExecResult) -> list[object] | None:
@@ -184,3 +186,15 @@ def record_expected(draft: PythonCheck, source: bytes, sandbox: Sandbox, limits:
         )
     cases = (replace(case, expected=answer) for case, answer in zip(draft.cases, answers, strict=True))
     return replace(draft, cases=tuple(cases))
+
+
+def answers_as_written(
+    check: PythonCheck, source: bytes, sandbox: Sandbox, limits: Limits, around: str
+) -> tuple[list[dict[str, Any]], ExecResult]:
+    """What `source` answers to each case as `runner.answer` says it, until its process ended, and how the run went.
+
+    Nothing is expected yet, and what is of no use is told as well. Errors and `around`: as `_run`.
+    """
+    result = _run(check, source, sandbox, limits, around)
+    written = [] if _answers(check, result) is None else result.stdout.split(b"\n")[:-1]
+    return [_parse(line) for line in written], result

@@ -110,13 +110,14 @@ def _of_parameter(parameter: ast.arg, default: ast.expr | None) -> Maker | None:
     except (ValueError, TypeError):
         return None
     if value is None:
-        return _of_name(parameter.arg)
+        return from_name(parameter.arg)
     if isinstance(value, str | bool | int | float):
         return _either([_of_type(ast.Name(type(value).__name__), parameter.arg), lambda d: value])
     return None if value is ... else lambda d: d.pick([value])
 
 
-def _of_name(name: str) -> Maker | None:
+def from_name(name: str) -> Maker | None:
+    """A maker of values for a parameter by its name alone, or None where the name says nothing."""
     known = _CONTAINERS | _INTS | _FLOATS | _STRINGS
     return known.get(_last_word(name)) or _list_of(_of_element(name))
 
