@@ -19,6 +19,7 @@ from rlsh.tasks.mutation import FAMILY, Mutant
 from rlsh.tasks.snippets import (
     HELD_OUT_FAULTS,
     Example,
+    Origin,
     Snippet,
     edit_call,
     literal,
@@ -101,7 +102,7 @@ def test_the_key_names_all_that_goes_into_a_task():
         replace(base, inputs=(([1], 2),)),
         replace(base, split="held_out"),
         replace(base, seed=1),
-        replace(base, source="x"),
+        replace(base, origin=Origin("x")),
         replace(base, reference=replace(GROW, source=RIGHT + "\n")),
     ]
     assert len({one.key for one in (base, *others)}) == 1 + len(others)

@@ -6,9 +6,7 @@ import argparse
 import json
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,10 +17,8 @@ from rlsh.types import RlshError
 
 if TYPE_CHECKING:  # importing these takes time, torch's above all, and most verbs do without
     from rlsh.rollout.evaluate import EvalConfig
-    from rlsh.tasks.task import Task
 
 C = TypeVar("C")
-DEMONSTRATIONS = 3000
 NONE = "none"  # of --sandbox
 CONSENT = "--i-understand-commands-run-unprotected"
 
@@ -116,163 +112,6 @@ def doctor(arguments: argparse.Namespace) -> None:
     emit([vars(r) for r in rungs], arguments.json)
     if backend is None:
         raise RlshError("no sandbox on this machine: commands that run tasks will refuse to start")
-
-
-def tasks_build(arguments: argparse.Namespace) -> None:
-    from rlsh.env.taskset import Part, build_set
-    from rlsh.env.trials import kept_in
-    from rlsh.policy import SHIPPED
-    from rlsh.text.tokenizer import Tokenizer
-    from rlsh.trainers.progress import Progress
-
-    out = Path(arguments.out)
-    claim(str(out / "train.jsonl"))
-    claim(arguments.json)
-    counts: dict[Part, int] = {
-        "train": arguments.count,
-        "held_out": arguments.held_out,
-        "never_met": arguments.never_met,
-    }
-    progress = Progress("tasks", sum(counts.values()))
-    with sandbox(arguments, out) as s, kept_in(out) as trials:
-        made = build_set(arguments.kind, counts, s, seed=arguments.seed, trials=trials, progress=progress.update)
-        made.write(out)
-    for part, report in made.reports.items():
-        rejected = report.rejected.total()
-        say(arguments, f"{part}: {report.accepted} admitted, {rejected} rejected, {report.duplicates} duplicates")
-        say(arguments, *(f"  rejected {times}x {reason}" for reason, times in report.reasons.most_common()))
-    say(arguments, f"written to {out} in {made.seconds:.0f} s")
-    summary = {"kind": arguments.kind, "seed": arguments.seed, **made.summary(Tokenizer.load(SHIPPED["base"]))}
-    emit(summary, arguments.json)
-
-
-def tasks_check(arguments: argparse.Namespace) -> None:
-    from rlsh.env.admission import admit
-    from rlsh.tasks.task import read_tasks
-
-    tasks = read_tasks(Path(arguments.file))
-    with sandbox(arguments, arguments.file) as s, ThreadPoolExecutor(4) as pool:
-        reasons = list(pool.map(lambda t: admit(t, s), tasks))
-    bad = {t.id: r for t, r in zip(tasks, reasons, strict=True) if r is not None}
-    say(arguments, f"{len(tasks) - len(bad)} of {len(tasks)} tasks hold", *(f"  {i}: {r}" for i, r in bad.items()))
-    emit({"tasks": len(tasks), "failed": bad}, arguments.json)
-    if bad:
-        raise RlshError(f"{arguments.file}: {len(bad)} tasks fail their own admission trial")
-
-
-def task_named(file: str, beginning: str | None) -> Task:
-    """Of the tasks in `file` the first whose id begins so. Raises RlshError where there is none."""
-    from rlsh.tasks.task import read_tasks
-
-    for task in read_tasks(Path(file)):
-        if task.id.startswith(beginning or ""):
-            return task
-    raise RlshError(f"{file}: no task whose id begins with {beginning!r}")
-
-
-def tasks_verify(arguments: argparse.Namespace) -> None:
-    from rlsh.env.admission import LIMITS
-    from rlsh.env.verify import read_tree, verify_command, verify_workspace
-
-    task = task_named(arguments.file, arguments.id)
-    claim(arguments.json)
-    with sandbox(arguments, arguments.file) as s:
-        if arguments.command is not None:
-            verdict = verify_command(task, arguments.command, s, LIMITS)
-        else:
-            verdict = verify_workspace(task, read_tree(Path(arguments.workspace), LIMITS), s, LIMITS)
-    say(arguments, f"{task.id}: {'infra' if verdict.infra else verdict.reward}", *verdict.reasons)
-    emit({"task": task.id, **vars(verdict)}, arguments.json)
-    if verdict.reward != 1.0:
-        raise RlshError(f"{task.id}: not solved")
-
-
-def tasks_show(arguments: argparse.Namespace) -> None:
-    task = task_named(arguments.file, arguments.id)
-    print(f"{task.id}  ({task.set}, {task.split}, seed {task.seed})\n\n{task.prompt}\n")
-    for path, entry in task.files.items():
-        print(f"-- {path} ({entry.kind}, {entry.mode:o})")
-        if entry.kind == "file":
-            print(entry.content.decode(errors="replace"), end="")
-    reference = ", then ".join("\n".join(call.arguments.values()) for call in task.reference)
-    print(f"\nreference: {reference}   compared: {'; '.join(check.summary for check in task.checks)}")
-
-
-def tasks_stats(arguments: argparse.Namespace) -> None:
-    from rlsh.tasks.task import read_tasks
-
-    counts = Counter((t.set, t.family) for t in read_tasks(Path(arguments.file)))
-    say(arguments, *(f"{n:5}  {s:14} {f}" for (s, f), n in sorted(counts.items())))
-    emit([{"set": s, "family": f, "tasks": n} for (s, f), n in sorted(counts.items())], arguments.json)
-
-
-def tasks_import(arguments: argparse.Namespace) -> None:
-    from rlsh.env.harbor import import_harbor
-    from rlsh.env.importing import ImportReport, import_tasks
-    from rlsh.tasks.dataset import read_dataset
-    from rlsh.tasks.task import write_tasks
-    from rlsh.trainers.progress import Progress
-
-    path, out = Path(arguments.path), Path(arguments.out)
-    claim(str(out))
-    claim(arguments.json)
-    if arguments.kind == "harbor":
-        tasks, rejected = import_harbor(path)
-        report = ImportReport(rejected)
-    elif arguments.kind == "dataset":
-        tasks, report = read_dataset(path), ImportReport()
-    else:
-        progress = Progress("problems", 1)
-
-        def show(done: int, total: int) -> None:
-            progress.total = total
-            progress.update(done)
-
-        with sandbox(arguments, path, out) as s:
-            tasks, report = import_tasks(arguments.kind, path, s, progress=show)
-    if not tasks:
-        raise RlshError(f"{path}: no task in it: {'; '.join(report.rejected) or 'it is empty'}")
-    write_tasks(out, tasks)
-    refused = sum(map(len, report.rejected.values()))
-    say(arguments, f"{len(tasks)} tasks in {out}, {refused} rejected")
-    say(arguments, *(f"  {reason}: {', '.join(names)}" for reason, names in report.rejected.items()))
-    say(arguments, *(f"  {name}: {n} slow cases left out" for name, n in report.left_out.items()))
-    emit({"tasks": len(tasks), "rejected": report.rejected, "left_out": report.left_out}, arguments.json)
-
-
-def tasks_export(arguments: argparse.Namespace) -> None:
-    from rlsh.env.harbor import export_harbor
-    from rlsh.tasks.dataset import write_dataset
-    from rlsh.tasks.task import read_tasks
-
-    tasks, out = read_tasks(Path(arguments.file)), Path(arguments.out)
-    if arguments.public and arguments.format != "dataset":
-        raise RlshError(f"--public: a {arguments.format} export is judged by what --public leaves out")
-    if arguments.format == "harbor":
-        export_harbor(tasks, out)
-    else:
-        write_dataset(tasks, out, public=arguments.public)
-    print(f"{len(tasks)} tasks in {out}")
-
-
-def tasks_traces(arguments: argparse.Namespace) -> None:
-    from rlsh.config import load
-    from rlsh.env.traces import traces, write_traces
-    from rlsh.recipe_base import demonstrations
-    from rlsh.rollout.evaluate import EvalConfig
-    from rlsh.tasks.task import read_tasks
-    from rlsh.trainers.progress import Progress
-
-    claim(arguments.out)
-    env = load(EvalConfig, None, arguments.overrides).env
-    with sandbox(arguments, arguments.out, *filter(None, [arguments.tasks]), tools=env.tools) as s:
-        if arguments.tasks is None:
-            made = demonstrations(s, arguments.count or DEMONSTRATIONS, arguments.seed, env)
-        else:
-            tasks = read_tasks(Path(arguments.tasks))[: arguments.count]
-            made = traces(tasks, s, env, Progress("demonstrations", len(tasks)).update)
-        write_traces(Path(arguments.out), made)
-    print(f"{len(made)} demonstrations in {arguments.out}")
 
 
 # --- data and training ------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rlsh.cli import commands
+from rlsh.cli import tasks as tasks_verbs
 from rlsh.cli.attack import attack as run_attack
 from rlsh.config import ConfigError
 from rlsh.sandbox.base import Backend
@@ -37,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
 
     def verb(name: str, help: str, within: Verbs | None = None) -> argparse.ArgumentParser:
         found = (within or verbs).add_parser(name, help=help, description=help)
-        found.set_defaults(run=getattr(commands, name if within is None else f"tasks_{name}"))
+        of = commands if within is None else tasks_verbs
+        found.set_defaults(run=getattr(of, name + "_" * keyword.iskeyword(name)))
         return found
 
     def trainer(name: str, help: str) -> argparse.ArgumentParser:
@@ -102,9 +105,14 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--kind",
         choices=("drills", "shell", "python", "mixed"),
-        default="drills",
         help="drills: one-line commands on invented words, what the demo trains on (default); shell: realistic "
-        "commands and scripts; python: functions with a fault; mixed: shell and python",
+        "commands and scripts; python: functions with a fault (default with --from); mixed: shell and python",
+    )
+    build.add_argument(
+        "--from",
+        dest="from_folder",
+        metavar="DIR",
+        help="break the functions and pipelines of the scripts below DIR, instead of those that come with rlsh",
     )
     build.add_argument("--count", type=int, default=400, help="tasks to train on (default 400)")
     build.add_argument("--held-out", type=int, default=256, help="held-out tasks of the trained sets (default 256)")
@@ -146,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
         "--count",
         type=int,
         metavar="N",
-        help=f"with --tasks only the first N, else N drills (default {commands.DEMONSTRATIONS})",
+        help=f"with --tasks only the first N, else N drills (default {tasks_verbs.DEMONSTRATIONS})",
     )
     traces.add_argument("--seed", type=int, default=1, help="of drills (default 1)")
     traces.add_argument("overrides", nargs="*", metavar="key=value", help="env.*, e.g. env.dialect=iclaw")

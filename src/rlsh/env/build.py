@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count, islice, zip_longest
@@ -19,7 +19,7 @@ from rlsh.tasks.catalogue import Reference, references
 from rlsh.tasks.checks import PythonCheck, ShellCheck
 from rlsh.tasks.mutation import normalised
 from rlsh.tasks.shell import FAMILIES, SET_OF, draw
-from rlsh.tasks.snippets import Snippet, snippets, split_of
+from rlsh.tasks.snippets import Origin, Snippet, snippets, split_of
 from rlsh.tasks.task import Split, Task
 from rlsh.types import RlshError
 
@@ -130,15 +130,18 @@ def shell_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[Shell
         yield ShellDraft(draw(families[at % len(families)], seed * 1_000_003 + at, split)[1])
 
 
-def snippet_drafts(sets: Iterable[str], seed: int, split: Split) -> Iterator[SnippetDraft]:
-    """Functions of the split in turn, until none of them has another fault of these sets."""
-    functions = [one for one in references() if split_of(one.name) == split]
-    random.Random(f"functions {seed}").shuffle(functions)
+def snippet_drafts(
+    sets: Iterable[str], seed: int, split: Split, functions: Mapping[Reference, Origin] | None = None
+) -> Iterator[SnippetDraft]:
+    """Functions of the split in turn, until none of them has another fault of these sets; default: the catalogue's."""
+    origins = dict.fromkeys(references(), Origin()) if functions is None else functions
+    waiting = [one for one in origins if split_of(one.name) == split]
+    random.Random(f"functions {seed}").shuffle(waiting)
 
     def of(function: Reference) -> Iterator[Snippet]:
-        return (one for name in sets for one in snippets(function, name, seed))
+        return (one for name in sets for one in snippets(function, name, seed, origins[function]))
 
-    turns = zip_longest(*map(of, functions))
+    turns = zip_longest(*map(of, waiting))
     return (SnippetDraft(one) for turn in turns for one in turn if one is not None)
 
 
@@ -158,12 +161,13 @@ def build(
     sandbox: Sandbox,
     *,
     workers: int,
+    fewer: bool = False,
     trials: Trials | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Task], BuildReport]:
     """The first `count` admitted tasks, no two of them equivalent; the same drafts give the same tasks.
 
-    Raises SandboxError where the host fails, RlshError where there are too few drafts.
+    Raises SandboxError where the host fails and, unless `fewer` will do, RlshError where there are too few drafts.
     """
     trials, tasks, seen = trials or Trials(), list[Task](), set[str]()
     rejected, duplicates = Counter[tuple[str, str]](), 0
@@ -198,7 +202,7 @@ def build(
         Counter(operator for task in tasks for operator in task.operators),
         sha256_of(task.id for task in tasks),
     )
-    if len(tasks) < count:
+    if len(tasks) < count and not fewer:
         raise RlshError(
             f"only {len(tasks)} of {count} tasks could be made ({duplicates} duplicates, "
             f"{rejected.total()} rejected{': ' if rejected else ''}"

@@ -48,6 +48,17 @@ class HarvestReport:
         """How many functions there are, methods included."""
         return len(self.functions) + sum(bool(row.function) for row in self.rejected)
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "skipped": dict(Counter(row.reason for row in self.skipped)),
+            "functions": {"seen": self.seen, "accepted": len(self.functions), "rejected": dict(self.kinds)},
+            "pipelines": {
+                "accepted": len(self.pipelines),
+                "rejected": dict(Counter(row.kind for row in self.rejected_lines)),
+            },
+        }
+
     @property
     def kinds(self) -> Counter[str]:
         """How many functions, and files that do not parse, were rejected for which kind of reason."""
@@ -161,9 +172,9 @@ def _with_fallen(rejected: Iterable[Rejected], tried: Iterable[Found | Rejected]
 # --- the report -------------------------------------------------------------------------------------------------
 
 
-def table(report: HarvestReport) -> list[str]:
-    """Counts, then every reason with how often it was met, then a line for each that was rejected."""
-    lines = [
+def table(report: HarvestReport) -> tuple[list[str], list[str]]:
+    """Lines of counts, every reason with how often it was met; and a line for each thing that was rejected."""
+    counted = [
         f"{report.files} scripts read, {len(report.skipped)} files and folders skipped",
         *_counted(row.reason for row in report.skipped),
         f"{report.seen} functions: {len(report.functions)} accepted, {report.seen - len(report.functions)} rejected",
@@ -173,7 +184,7 @@ def table(report: HarvestReport) -> list[str]:
     ]
     rows = [*report.rejected, *report.rejected_lines]
     width = max((len(_place(row)) for row in rows), default=0)
-    return [*lines, *(f"{_place(row):{width}}  {row.reason}" for row in rows)]
+    return counted, [f"{_place(row):{width}}  {row.reason}" for row in rows]
 
 
 def _place(row: Rejected) -> str:

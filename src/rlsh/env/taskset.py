@@ -6,23 +6,26 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, Literal, get_args
 
 from rlsh.env.build import BuildReport, Draft, build, shell_drafts, snippet_drafts
+from rlsh.env.harvest import HarvestReport
 from rlsh.env.trials import Trials
 from rlsh.sandbox.base import Sandbox
+from rlsh.tasks.snippets import Origin
 from rlsh.tasks.task import Split, Task, write_tasks
 from rlsh.text.tokenizer import Tokenizer
 
 Part = Literal["train", "held_out", "never_met"]
 Source = Callable[[Sequence[str], int, Split], Iterator[Draft]]
-# of each kind: what draws it, the sets that are trained on, the sets of faults that are never met
-KINDS: dict[str, tuple[Source, tuple[str, ...], tuple[str, ...]]] = {
-    "drills": (shell_drafts, ("demonstrated", "reward_only"), ("never_met",)),
-    "shell": (shell_drafts, ("shell",), ("shell_never_met",)),
-    "python": (snippet_drafts, ("python",), ("python_never_met",)),
+SOURCES: Mapping[str, Source] = {"drills": shell_drafts, "shell": shell_drafts, "python": snippet_drafts}
+SETS = {  # of each kind: those that are trained on, those whose faults are never met
+    "drills": (("demonstrated", "reward_only"), ("never_met",)),
+    "shell": (("shell",), ("shell_never_met",)),
+    "python": (("python",), ("python_never_met",)),
 }
 MIXED = ("shell", "python")  # half and half
 WORKERS = os.cpu_count() or 2
@@ -58,6 +61,8 @@ def build_set(
     sandbox: Sandbox,
     *,
     seed: int,
+    sources: Mapping[str, Source] = SOURCES,
+    fewer: bool = False,
     trials: Trials | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> TaskSet:
@@ -73,12 +78,13 @@ def build_set(
     for part in get_args(Part):
         split: Split = "train" if part == "train" else "held_out"
         for share, one in zip(shares(counts[part], len(kinds)), kinds, strict=True):
-            source, trained, never_met = KINDS[one]
+            sets = SETS[one][part == "never_met"]
             made, report = build(
-                source(never_met if part == "never_met" else trained, seed, split),
+                sources[one](sets, seed, split),
                 share,
                 sandbox,
                 workers=WORKERS,
+                fewer=fewer,
                 trials=trials,
                 progress=lambda n, done=done: progress(done + n),  # type: ignore[misc]
             )
@@ -98,3 +104,9 @@ def lengths(tasks: Sequence[Task], tokenizer: Tokenizer) -> dict[str, float]:
     found = sorted(map(len, tokenizer.encode_batch([task.prompt for task in tasks])))
     cuts = quantiles(found, n=20, method="inclusive") if len(found) > 1 else found * 19
     return {"median": cuts[9], "p95": cuts[18], "max": found[-1]}
+
+
+def harvested(report: HarvestReport) -> Mapping[str, Source]:
+    """The functions and pipelines of somebody's scripts, in the place of those that come with rlsh."""
+    functions = {one.reference: Origin(one.source_id, one.licence) for one in report.functions}
+    return {"python": partial(snippet_drafts, functions=functions)}

@@ -34,6 +34,14 @@ SHOWN_CHARS = 80  # of the failing call, and of the value that it should have, i
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where a function comes from."""
+
+    source: str = "rlsh"
+    licence: str = "MIT"
+
+
+@dataclass(frozen=True)
 class Snippet:
     """A faulty function as somebody would meet it. `inputs` are the arguments of calls, some of which may show it."""
 
@@ -42,8 +50,7 @@ class Snippet:
     inputs: tuple[tuple[object, ...], ...]
     split: Split
     seed: int
-    source: str = "rlsh"
-    licence: str = "MIT"
+    origin: Origin = Origin()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -77,7 +84,7 @@ class Snippet:
     @property
     def key(self) -> str:
         """Names everything that the task is made from."""
-        parts = (self.reference.source, self.mutant.source, self.inputs, self.split, self.seed, self.source)
+        parts = (self.reference.source, self.mutant.source, self.inputs, self.split, self.seed, self.origin.source)
         return hashlib.sha256(json.dumps(to_tagged(parts)).encode()).hexdigest()[:16]
 
     def check(self, inputs: Sequence[tuple[object, ...]]) -> PythonCheck:
@@ -165,7 +172,7 @@ def split_of(function: str) -> Split:
     return pool_of(function)
 
 
-def snippets(reference: Reference, set: str, seed: int) -> Iterator[Snippet]:
+def snippets(reference: Reference, set: str, seed: int, origin: Origin = Origin()) -> Iterator[Snippet]:
     """The faulty versions of a function that belong to `set`, in an order that `seed` decides.
 
     Single faults come family by family, so that the few of a rare family are not crowded out; where faults of every
@@ -177,7 +184,7 @@ def snippets(reference: Reference, set: str, seed: int) -> Iterator[Snippet]:
         found = with_doubles(found, reference, rng)
     inputs, split = drawn_inputs(reference, seed), split_of(reference.name)
     for number, mutant in enumerate(found):
-        yield Snippet(reference, mutant, inputs, split, number)
+        yield Snippet(reference, mutant, inputs, split, number, origin)
 
 
 def one_fault(reference: Reference, rng: random.Random, set: str) -> Iterator[Mutant]:
@@ -260,8 +267,8 @@ def task_of(example: Example, hidden: PythonCheck) -> Task:
         files=files,
         checks=(hidden,),
         reference=(edit_call(file, snippet.mutant.source, reference.source),),
-        source=snippet.source,
-        licence=snippet.licence,
+        source=snippet.origin.source,
+        licence=snippet.origin.licence,
         operators=snippet.mutant.operators,
     )
 
