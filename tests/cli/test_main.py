@@ -359,3 +359,47 @@ def test_a_set_is_imported_and_what_is_refused_is_told(capsys, tmp_path):
     path.write_text(json.dumps(wrong) + "\n")
     code, _, err = run(capsys, "tasks", "import", "mbpp", path, "--out", tmp_path / "none.jsonl")
     assert code == 1 and f"{path}: no task in it" in err and not (tmp_path / "none.jsonl").exists()
+
+
+def test_tasks_are_made_of_ones_own_scripts(capsys, tmp_path):
+    scripts, out = tmp_path / "scripts", tmp_path / "tasks"
+    scripts.mkdir()
+    (scripts / "a.py").write_text(
+        "import somebody_elses\nopen('was-run', 'w')\n\n\n"
+        "def initials(name: str) -> str:\n"
+        '    """Return the first letters of the words of `name`, as capitals."""\n'
+        "    letters = ''\n"
+        "    for word in name.split():\n"
+        "        letters += word[0].upper()\n"
+        "    return letters\n\n\n"
+        "def show(text):\n    print(somebody_elses.shown(text))\n\n\n"
+        "assert initials('ada king') == 'AK'\n"
+    )
+    words = ["tasks", "build", "--from", scripts, "--count", 3, "--held-out", 2, "--never-met", 0, "--out", out]
+    code, text, err = run(capsys, *words, "--json", tmp_path / "j")
+    assert code == 0 and "2 functions: 1 accepted, 1 rejected" in text, err
+    assert not list(tmp_path.rglob("was-run"))
+    result = json.loads((tmp_path / "j").read_text())
+    assert result["kind"] == "python" and result["harvest"]["functions"] == {
+        "seen": 2,
+        "accepted": 1,
+        "rejected": {"returns nothing": 1},
+    }
+    tasks = read_tasks(out / "train.jsonl")
+    assert result["parts"]["train"]["accepted"] == len(tasks) == 3
+    assert {(t.source, t.licence) for t in tasks} == {("a.py::initials", "unknown")}
+    assert "a.py::show  returns nothing" in (out / "harvest.txt").read_text()
+    again = run(capsys, *words)
+    assert again[0] == 0 and read_tasks(out / "train.jsonl") == tasks
+
+    code, _, err = run(capsys, *words, "--kind", "drills")
+    assert code == 1 and "--kind drills: their words are invented" in err
+    (scripts / "a.py").write_text("")
+    code, _, err = run(capsys, *words)
+    assert code == 1 and f"{scripts}: no task for training could be made of it" in err
+    assert read_tasks(out / "train.jsonl") == tasks
+
+
+def test_a_number_of_tasks_is_none_below_zero(capsys, tmp_path):
+    code, _, err = run(capsys, "tasks", "build", "--out", tmp_path / "t", "--held-out", -1)
+    assert code == 1 and "-1: a number of tasks is 0 or more" in err
