@@ -10,7 +10,8 @@ import pytest
 from rlsh.env import build
 from rlsh.env.build import admit, build_tasks, record
 from rlsh.sandbox.base import SandboxError
-from rlsh.tasks.shell import FAMILIES, Draft, draw
+from rlsh.tasks.shell import Draft, draw
+from rlsh.tasks.shell.drills import FAMILIES
 from rlsh.tasks.world import pool_of, text
 from rlsh.types import ToolCall
 
