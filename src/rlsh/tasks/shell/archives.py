@@ -132,20 +132,12 @@ def compressed_log(w: World) -> Draft:
     """A compressed file given to a program that reads text."""
     name, level = f"{one(w, SERVICES)}-{one(w, NOUNS)}.log.gz", w.rng.choice(fx.LEVELS)
     service = one(w, SERVICES)
-    command, slip, wanted = w.rng.choice(
+    command, wanted = w.rng.choice(
         (
-            (
-                f"grep {level}",
-                "grep -v",
-                (f"Print the {level} lines of {name}.", f"Which lines of {name} have {level}?"),
-            ),
-            (f"grep -n {level}", "grep -c", (f"Print the {level} lines of {name} with their numbers.",)),
-            (
-                "tail -n 3",
-                "head -n",
-                (f"Print the last 3 lines of the log in {name}.", f"How does {name} end? 3 lines."),
-            ),
-            (f"sed -n '/{service}/p'", "sed", (f"Print the lines of {name} that mention {service}.",)),
+            (f"grep {level}", f"Print the {level} lines of {name}."),
+            (f"grep -n {level}", f"Print the {level} lines of {name} with their numbers."),
+            ("tail -n 3", f"How does the log in {name} end? Print its last 3 lines."),
+            (f"sed -n '/{service}/p'", f"Print the lines of {name} that mention {service}."),
         )
     )
 
@@ -157,12 +149,12 @@ def compressed_log(w: World) -> Draft:
         return {name: Entry(gzipped("".join(f"{line}\n" for line in lines).encode()))}
 
     return Draft(
-        w.rng.choice(wanted),
+        wanted,
         f"{command} {name}",
         f"gzip -dc {name} | {command}",
         fixtures,
         looks=("ls", f"gzip -dc {name} | head -n 3"),
-        slips=(f"cat {name} | {command}", f"gzip -dc {name} | {slip} 2"),
+        slips=(f"cat {name} | {command}", f"gzip -dc {name} | head -n 2"),
         faults=("compressed_input",),
     )
 

@@ -303,7 +303,14 @@ def edited_where_found(w: World) -> Draft:
                 "chmod 755",
                 (f"Give all .sh files below {folder} the mode 755.", f"chmod 755 every shell script below {folder}."),
             ),
-            ("*.md", "sed -i 1d", (f"Delete the first line of every .md file below {folder}.",)),
+            (
+                "*.md",
+                "sed -i 1d",
+                (
+                    f"Delete the first line of every .md file below {folder}.",
+                    f"Drop line 1 of all .md files below {folder}.",
+                ),
+            ),
         )
     )
     command = f"find {folder} -name '{pattern}' -exec {action} {{}}"

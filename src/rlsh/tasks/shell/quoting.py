@@ -103,8 +103,7 @@ def variable_in_quotes(w: World) -> Draft:
 
 def awk_in_double_quotes(w: World) -> Draft:
     """An awk program in double quotes: the shell reads its fields as variables of its own."""
-    name, at = fx.file_name(w, "csv"), w.rng.randint(2, 6)
-    city = one(w, CITIES)
+    name, city, at = fx.file_name(w, "csv"), one(w, CITIES), w.rng.choice((2, 4, 5, 6))
     column = fx.PEOPLE[at - 1]
     program, wanted = w.rng.choice(
         (

@@ -140,7 +140,7 @@ def both_streams(w: World) -> Draft:
                 "    fi",
                 "done",
             ),
-            log: text(*fx.notes(v, v.size(1, 4))),
+            **({log: text(*fx.notes(v, v.size(1, 4)))} if ">>" in broken else {}),
             **{f"{folder}/{service}.conf": text(*fx.settings(v, more=v.size(1, 9))) for service in there},
         }
 
@@ -170,7 +170,11 @@ def names_with_spaces(w: World) -> Draft:
                     f"In the .txt files below {folder}, '{new} did' should stand for '{old} will'.",
                 ),
             ),
-            ("md", "chmod 600", (f"Give every .md file below {folder} the mode 600.",)),
+            (
+                "md",
+                "chmod 600",
+                (f"Give every .md file below {folder} the mode 600.", f"chmod 600 all .md files below {folder}."),
+            ),
         )
     )
     ending = w.rng.choice(("", " -print0"))

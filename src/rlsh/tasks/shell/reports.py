@@ -7,7 +7,7 @@ from rlsh.tasks.shell.draft import TREE, Draft
 from rlsh.tasks.shell.drills import misspelt
 from rlsh.tasks.shell.repair import Fault, script_task
 from rlsh.tasks.shell.scripts import script_name
-from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, SERVICES, one, some
+from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, ROOMS, SERVICES, one, some
 from rlsh.tasks.world import World, text
 from rlsh.types import Tree
 
@@ -126,23 +126,23 @@ def stored_notes(w: World) -> Draft:
 def frequent_rooms(w: World) -> Draft:
     """`[ $a=b ]`, and `uniq` of what is not sorted."""
     name, table, battery = script_name(w), fx.file_name(w, "csv"), w.rng.choice(("low", "full", "weak"))
-    header = ("time", "sensor", "room", "celsius", "battery")
 
     def data(v: World) -> Tree:
         rows = fx.readings(v, v.size(16, 32))
         for at, row in enumerate(rows):
             row[4] = battery if at % 2 else v.rng.choice(("good", "unknown"))
-        # one room that is there twice with this battery, never side by side; and another between
-        rows[1][2], rows[3][2], rows[5][2] = rows[1][2], f"{rows[1][2]}s", rows[1][2]
-        return {table: fx.table(header, rows)}
+        # one room is there twice with this battery, with another room between
+        rows[1][2], rows[3][2] = some(v, ROOMS, 2)
+        rows[5][2] = rows[1][2]
+        return {table: fx.table(fx.READINGS, rows)}
 
     return script_task(
         w.rng.choice(
             (
                 f"{name} should count by room the readings in {table} whose battery is {battery}, sorted by room."
                 " Repair it.",
-                f"Mend {name}: for each room of {table}, sorted, it has to print on how many lines of that room the"
-                f" battery is '{battery}', if there are any.",
+                f"Mend {name}: it has to print, sorted by room, how many readings of each room in {table} have the"
+                f" battery '{battery}'.",
                 f"{name} lists rooms of {table} twice and counts lines whose battery is not {battery}. Fix both: one"
                 " line a room, sorted by room.",
             )

@@ -34,8 +34,8 @@ def tight_brackets(w: World) -> Draft:
             (
                 f"{name} should print the mail address of everybody in {table} whose {column} is {value}, and of nobody"
                 " else. Repair it.",
-                f"Mend {name}: of the people in {table} it has to print only the emails of the {column} {value}.",
-                f"Why does {name} print everybody? It should list the emails of {column} {value} in {table}. Fix it.",
+                f"Mend {name}: of the people in {table} it has to print only the emails whose {column} is {value}.",
+                f"Why does {name} print everybody? It should list the emails in {table} whose {column} is {value}.",
             )
         ),
         run,
@@ -148,7 +148,7 @@ def other_variable(w: World) -> Draft:
             (
                 f"{name} should print 'FILE: N' for every log in {folder}, N its number of {level} lines. Repair it.",
                 f"Mend {name}, which has to count the lines with {level} of each file {folder}/*.log.",
-                f"The counts of {level} lines that {name} prints for the logs in {folder} are missing. Find out why.",
+                f"The counts of {level} lines that {name} prints for the logs in {folder} are missing. Put that right.",
             )
         ),
         run,

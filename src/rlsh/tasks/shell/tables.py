@@ -79,7 +79,7 @@ def other_delimiter(w: World) -> Draft:
         f"{right} {rest}",
         fixtures,
         looks=(f"head -n 2 {name}",),
-        slips=(f"{right} {rest}".replace(str(at + 1), str(at), 1), f"{right.split()[0]} -f1 {name}"),
+        slips=(f"{right} {rest}".replace(str(at + 1), str(at), 1),),
         faults=("wrong_delimiter",),
     )
 
@@ -129,8 +129,8 @@ def distinct_rooms(w: World) -> Draft:
             (
                 " -c",
                 (
-                    f"Count the readings of each {column} in {name}, as 'COUNT {column.upper()}' sorted by {column}.",
-                    f"How many lines has each {column} in {name}? Print count and {column}, sorted by {column}.",
+                    f"Count the readings of each {column} in {name} with uniq -c, sorted by {column}.",
+                    f"How many lines has each {column} in {name}? Print uniq's counts, sorted by {column}.",
                 ),
             ),
         )
@@ -157,8 +157,8 @@ def requests_by(w: World) -> Draft:
     at, called = w.rng.choice(((1, "address"), (7, "path")))
     option, wanted = w.rng.choice(
         (
-            ("-c", f"Count the requests in {name} by {called}: one line each, sorted by {called}."),
-            ("-c", f"How often does each {called} occur in {name}? Print count and {called}, sorted by {called}."),
+            ("-c", f"Count the requests in {name} by {called} with uniq -c: one line each, sorted by {called}."),
+            ("-c", f"How often does each {called} occur in {name}? Print uniq's counts, sorted by {called}."),
             ("-d", f"Print, sorted, every {called} that occurs more than once in {name}."),
         )
     )
@@ -206,7 +206,7 @@ def totals(w: World) -> Draft:
         w.rng.choice(
             (
                 f"Add up the prices in {name} by {group} and print 'SUM {group.upper()}' lines, largest sum first.",
-                f"What is the total price of each {group} in {name}? Print total and {group}, highest total first.",
+                f"What do the prices of each {group} in {name} add up to? Print sum and {group}, highest sum first.",
                 f"For every {group} in {name} print the sum of its prices, then its name; sort by the sum, descending.",
             )
         ),
@@ -230,7 +230,7 @@ def field_of_log(w: World) -> Draft:
         (
             ("", f"Print only the {called} of every line of {name}."),
             ("", f"From each line of {name} extract the {called}."),
-            (" | sort -u", f"Print every {called} that occurs in {name} once, sorted."),
+            (" | sort", f"Print the {called} of every line of {name}, sorted."),
         )
     )
 
