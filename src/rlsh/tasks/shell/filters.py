@@ -240,35 +240,6 @@ def repeated_digits(w: World) -> Draft:
     )
 
 
-def path_in_sed(w: World) -> Draft:
-    """Slashes in a pattern that slashes enclose."""
-    name = fx.file_name(w, "conf", "list", "sh")
-    (a, b, c), root = some(w, NOUNS, 3), w.rng.choice(("var", "usr", "opt", "home"))
-    old, new = f"/{root}/{a}", w.rng.choice((f"/srv/{b}", f"/mnt/{b}/{c}"))
-
-    def fixtures(v: World) -> Tree:
-        lines = [f"{one(v, SERVICES).upper()}_DIR={old}/{one(v, NOUNS)}" for _ in range(v.size(3, 8))]
-        lines += [f"{one(v, SERVICES).upper()}_DIR=/{root}/{one(v, CITIES)}" for _ in range(v.size(2, 4))]
-        v.rng.shuffle(lines)
-        return {name: text(*lines)}
-
-    return Draft(
-        w.rng.choice(
-            (
-                f"Print {name} with the path {old} replaced by {new}.",
-                f"In what is printed of {name}, {new} should stand for {old}.",
-                f"Show {name} as it would be if {old} moved to {new}.",
-            )
-        ),
-        f"sed 's/{old}/{new}/' {name}",
-        f"sed 's|{old}|{new}|' {name}",
-        fixtures,
-        looks=(f"cat {name}",),
-        slips=(f"sed 's|{new}|{old}|' {name}", f"sed 's|/{root}|{new}|' {name}"),
-        faults=("sed_delimiter",),
-    )
-
-
 def rewritten_file(w: World) -> Draft:
     """A file that one command reads and the shell empties for its output."""
     name, word, n = fx.file_name(w, "txt", "list", "md"), one(w, GIVEN), w.size(3, 6)

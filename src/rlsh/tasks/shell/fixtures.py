@@ -16,6 +16,7 @@ ORDERS = ("order", "customer", "product", "quantity", "price", "status")
 READINGS = ("time", "sensor", "room", "celsius", "battery")
 STATUSES = ("paid", "open", "shipped", "returned")
 TEAMS = ("sales", "support", "research", "finance", "design")
+PURPOSES = ("report", "summary", "check", "overview", "digest", "totals", "list", "index")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 Row = list[str]
@@ -28,6 +29,14 @@ def stem(w: World, separator: str = "_") -> str:
 
 def file_name(w: World, *extensions: str) -> str:
     return f"{stem(w)}.{w.rng.choice(extensions)}"
+
+
+def script_name(w: World) -> str:
+    return f"{one(w, NOUNS)}_{w.rng.choice(PURPOSES)}.sh"
+
+
+def shell(w: World) -> str:
+    return w.rng.choice(("sh", "bash"))
 
 
 def uneven(w: World, n: int, high: int = 1500) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlsh.tasks.shell import fixtures as fx
 from rlsh.tasks.shell.draft import STDOUT, TREE, Draft
-from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, SERVICES, one, some
+from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, SERVICES, TASKS, one, some
 from rlsh.tasks.world import World, script, text
 from rlsh.types import Tree
 
@@ -200,4 +200,58 @@ def names_with_spaces(w: World) -> Draft:
         looks=(find, f"ls {folder}"),
         slips=(f"{find} | xargs -0 {action}", f"{action} {folder}/*.{extension}"),
         faults=("missing_null",),
+    )
+
+
+def edited_where_found(w: World) -> Draft:
+    """`find -exec` that does not end."""
+    folder, (old, new) = one(w, NOUNS), some(w, SERVICES, 2)
+    pattern, action, wanted = w.rng.choice(
+        (
+            (
+                "*.conf",
+                f"sed -i 's/{old}/{new}/g'",
+                (f"Replace {old} by {new} in all .conf files below {folder}.",),
+            ),
+            (
+                "*.tmp",
+                "rm",
+                (f"Delete all .tmp files below {folder}.", f"Remove every *.tmp in {folder}, deep or not."),
+            ),
+            (
+                "*.sh",
+                "chmod 755",
+                (f"Give all .sh files below {folder} the mode 755.", f"chmod 755 every shell script below {folder}."),
+            ),
+            (
+                "*.md",
+                "sed -i 1d",
+                (
+                    f"Delete the first line of every .md file below {folder}.",
+                    f"Drop line 1 of all .md files below {folder}.",
+                ),
+            ),
+        )
+    )
+    command = f"find {folder} -name '{pattern}' -exec {action} {{}}"
+
+    def fixtures(v: World) -> Tree:
+        places = [folder, *(f"{folder}/{noun}" for noun in some(v, NOUNS, v.size(1, 3)))]
+        return {
+            f"{place}/{one(v, TASKS)}{pattern[1:] if kind else '.txt'}": text(
+                f"# {old}", f"{one(v, CITIES)}={old}", *fx.settings(v, more=2)
+            )
+            for place in places
+            for kind in (1, 1, 0)
+        }
+
+    return Draft(
+        w.rng.choice(wanted),
+        command,
+        f"{command} \\;",
+        fixtures,
+        TREE,
+        looks=(f"find {folder} -name '{pattern}'", f"ls {folder}"),
+        slips=(command.partition(" -exec")[0], f"{action} {folder}/{pattern}"),
+        faults=("missing_exec_end",),
     )

@@ -9,17 +9,11 @@ from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, SERVICES, one, some
 from rlsh.tasks.world import World, script, text
 from rlsh.types import Tree
 
-PURPOSES = ("report", "summary", "check", "overview", "digest", "totals", "list", "index")
-
-
-def script_name(w: World) -> str:
-    return f"{one(w, NOUNS)}_{w.rng.choice(PURPOSES)}.sh"
-
 
 def tight_brackets(w: World) -> Draft:
     """`[ $a=b ]`, which is one word and true."""
-    name, table, team = script_name(w), fx.file_name(w, "csv"), w.rng.choice(fx.TEAMS)
-    run = f"{w.rng.choice(('sh', 'bash'))} {name}"
+    name, table, team = fx.script_name(w), fx.file_name(w, "csv"), w.rng.choice(fx.TEAMS)
+    run = f"{fx.shell(w)} {name}"
     column, value = w.rng.choice((("team", team), ("city", one(w, CITIES))))
 
     def data(v: World) -> Tree:
@@ -62,8 +56,8 @@ def tight_brackets(w: World) -> Draft:
 
 def text_as_number(w: World) -> Draft:
     """`-eq` between words."""
-    name, table, status = script_name(w), fx.file_name(w, "csv"), w.rng.choice(fx.STATUSES)
-    run = f"{w.rng.choice(('sh', 'bash'))} {name}"
+    name, table, status = fx.script_name(w), fx.file_name(w, "csv"), w.rng.choice(fx.STATUSES)
+    run = f"{fx.shell(w)} {name}"
     wrong, right = w.rng.choice((("-eq", "="), ("-ne", "!=")))
     which = "" if right == "=" else "not "
 
@@ -108,11 +102,11 @@ def text_as_number(w: World) -> Draft:
 def other_variable(w: World) -> Draft:
     """A variable that is spelt otherwise where it is read."""
     name, folder, (set_as, read_as) = (
-        script_name(w),
+        fx.script_name(w),
         one(w, NOUNS),
         w.rng.choice((("file", "files"), ("path", "file"), ("count", "counts"), ("log", "name"))),
     )
-    run = f"{w.rng.choice(('sh', 'bash'))} {name}"
+    run = f"{fx.shell(w)} {name}"
     counter = set_as == "count"
     level = w.rng.choice(fx.LEVELS)
     loop: tuple[str | Fault, ...] = (
@@ -161,7 +155,7 @@ def other_variable(w: World) -> Draft:
 
 def carriage_returns(w: World) -> Draft:
     """A script whose lines end as on Windows: no interpreter has a name like that."""
-    name, table = script_name(w), fx.file_name(w, "csv")
+    name, table = fx.script_name(w), fx.file_name(w, "csv")
     interpreter = w.rng.choice(("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/env bash"))
     n = w.size(2, 4)
     body = w.rng.choice(
@@ -193,7 +187,7 @@ def carriage_returns(w: World) -> Draft:
 
 def no_execute_bit(w: World) -> Draft:
     """A script that may not be executed."""
-    name, table, at = script_name(w), fx.file_name(w, "csv"), w.rng.choice((2, 3))
+    name, table, at = fx.script_name(w), fx.file_name(w, "csv"), w.rng.choice((2, 3))
     called = fx.ORDERS[at - 1]
     return script_task(
         w.rng.choice(
@@ -214,7 +208,7 @@ def no_execute_bit(w: World) -> Draft:
 
 def hidden_failure(w: World) -> Draft:
     """A pipeline whose first program fails unseen."""
-    name, parts = script_name(w), some(w, CITIES, 5)
+    name, parts = fx.script_name(w), some(w, CITIES, 5)
     n = w.size(2, 4)
     filter_, kept = w.rng.choice(
         (
@@ -262,7 +256,7 @@ def hidden_failure(w: World) -> Draft:
 
 def loop_over_ls(w: World) -> Draft:
     """`for f in $(ls …)`, which splits names at their spaces."""
-    name, folder, extension = script_name(w), one(w, NOUNS), w.rng.choice(("txt", "md", "log"))
+    name, folder, extension = fx.script_name(w), one(w, NOUNS), w.rng.choice(("txt", "md", "log"))
     listing = w.rng.choice((f"$(ls {folder}/*.{extension})", f"`ls {folder}/*.{extension}`"))
     given = one(w, GIVEN)
     action, wanted = w.rng.choice(
@@ -289,7 +283,7 @@ def loop_over_ls(w: World) -> Draft:
                 f" of each .{extension} file there, in the order of the names.",
             )
         ),
-        f"{w.rng.choice(('sh', 'bash'))} {name}",
+        f"{fx.shell(w)} {name}",
         name,
         (
             "#!/bin/sh",

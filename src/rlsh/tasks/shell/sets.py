@@ -6,7 +6,7 @@ evaluation: no other family has a fault of their kinds.
 
 from __future__ import annotations
 
-from rlsh.tasks.shell import archives, drills, files, filters, quoting, redirects, reports, scripts, tables
+from rlsh.tasks.shell import archives, chores, drills, files, filters, quoting, redirects, reports, scripts, tables
 from rlsh.tasks.shell.draft import Family
 
 SETS: dict[str, tuple[Family, ...]] = {
@@ -34,7 +34,7 @@ SETS: dict[str, tuple[Family, ...]] = {
         files.backed_up_folder,
         files.other_way_round,
         files.file_first,
-        files.edited_where_found,
+        redirects.edited_where_found,
         quoting.spaced_path,
         quoting.variable_in_quotes,
         quoting.awk_in_double_quotes,
@@ -55,15 +55,15 @@ SETS: dict[str, tuple[Family, ...]] = {
         scripts.no_execute_bit,
         reports.merged_logs,
         reports.best_orders,
-        reports.stored_notes,
+        chores.stored_notes,
         reports.frequent_rooms,
         reports.failed_services,
-        reports.tidy_names,
-        reports.checked_release,
-        reports.gathered_notes,
+        chores.tidy_names,
+        chores.checked_release,
+        chores.gathered_notes,
     ),
     "shell_never_met": (
-        filters.path_in_sed,
+        quoting.path_in_sed,
         redirects.both_streams,
         redirects.names_with_spaces,
         archives.compressed_log,

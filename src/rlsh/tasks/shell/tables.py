@@ -115,33 +115,33 @@ def largest_orders(w: World) -> Draft:
 def distinct_rooms(w: World) -> Draft:
     """`uniq` on what is not sorted."""
     name = fx.file_name(w, "csv")
-    at, column = w.rng.choice(((2, "sensor"), (3, "room")))
-    values = f"tail -n +2 {name} | cut -d, -f{at}"
-    ending, wanted = w.rng.choice(
+    ending, (at, column), wanted = w.rng.choice(
         (
             (
                 "",
+                (3, "room"),
                 (
-                    f"Print each {column} of {name} once, sorted.",
-                    f"List the different values of the column {column} in {name}, in alphabetical order.",
+                    f"Print each room of {name} once, sorted.",
+                    f"List the different values of the column room in {name}, in alphabetical order.",
                 ),
             ),
             (
                 " -c",
+                w.rng.choice(((2, "sensor"), (3, "room"))),
                 (
-                    f"Count the readings of each {column} in {name} with uniq -c, sorted by {column}.",
-                    f"How many lines has each {column} in {name}? Print uniq's counts, sorted by {column}.",
+                    f"Count the readings of each COLUMN in {name} with uniq -c, sorted by COLUMN.",
+                    f"How many lines has each COLUMN in {name}? Print uniq's counts, sorted by COLUMN.",
                 ),
             ),
         )
     )
+    values = f"tail -n +2 {name} | cut -d, -f{at}"
 
     def fixtures(v: World) -> Tree:
-        rows = fx.readings(v, v.size(12, 30))
-        return {name: fx.table(fx.READINGS, rows)}
+        return {name: fx.table(fx.READINGS, fx.readings(v, v.size(12, 30)))}
 
     return Draft(
-        w.rng.choice(wanted),
+        w.rng.choice(wanted).replace("COLUMN", column),
         f"{values} | uniq{ending}",
         f"{values} | sort | uniq{ending}",
         fixtures,
