@@ -31,7 +31,7 @@ def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:
     commands = []
     if draft.looks and not draft.must_look and rng.random() < LOOK:
         commands.append(rng.choice(draft.looks))
-    if draft.slips and rng.random() < SLIP:
+    if draft.slips and not draft.script and rng.random() < SLIP:  # a script is edited once: a slip would stay in it
         commands.append(rng.choice(draft.slips))
     episode = Episode(task, sandbox, env)
     episode.reset()

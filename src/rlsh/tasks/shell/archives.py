@@ -19,15 +19,11 @@ def tar_member(w: World) -> Draft:
     name, folder, (member, *others) = f"{one(w, CITIES)}-{one(w, NOUNS)}", one(w, NOUNS), some(w, SERVICES, 4)
     packed = w.rng.random() < 0.5
     archive = f"{name}.tar.gz" if packed else f"{name}.tar"
-    options, wanted, slip, compare = w.rng.choice(
+    options, wanted, compare = w.rng.choice(
         (
-            (
-                "-x",
-                (f"Extract {member}.conf from {archive}.", f"Get {member}.conf, and it alone, out of {archive}."),
-                "-x",
-                TREE,
-            ),
-            ("-xO", (f"Print {member}.conf as it is in {archive}, without extracting it to disk.",), "-xO", STDOUT),
+            ("-x", f"Extract {member}.conf from {archive}, to the path that it has there.", TREE),
+            ("-x", f"Get {member}.conf, and it alone, out of {archive}; it keeps its path.", TREE),
+            ("-xO", f"Print {member}.conf as it is in {archive}, without extracting it to disk.", STDOUT),
         )
     )
     z = "z" if packed else ""
@@ -39,13 +35,13 @@ def tar_member(w: World) -> Draft:
         return {archive: Entry(gzipped(raw) if packed else raw)}
 
     return Draft(
-        w.rng.choice(wanted),
+        wanted,
         f"tar {options}{z}f {archive} {member}.conf",
         f"tar {options}{z}f {archive} {folder}/{member}.conf",
         fixtures,
         compare,
         looks=(f"tar -t{z}f {archive}",),
-        slips=(f"tar {slip}{z}f {archive}", f"tar {options}{z}f {archive} {folder}/{others[0]}.conf"),
+        slips=(f"tar {options}{z}f {archive} ./{member}.conf", f"tar -t{z}f {archive} {folder}/{member}.conf"),
         must_look=True,
         faults=("mistyped_path",),
     )
@@ -73,7 +69,7 @@ def unpacked_elsewhere(w: World) -> Draft:
         fixtures,
         TREE,
         looks=("ls", f"tar -tzf {archive}"),
-        slips=(f"tar -xzf {archive}", f"mkdir {place} && tar -xzf {archive} -C {place}"),
+        slips=(f"mkdir -p {place}", f"mkdir {place} && tar -xzf {archive} -C {place}"),
         faults=("missing_parents",),
     )
 
@@ -81,35 +77,15 @@ def unpacked_elsewhere(w: World) -> Draft:
 def kind_of_archive(w: World) -> Draft:
     """An option of tar that does not go with the archive, or with what is wanted."""
     stem, service = f"{one(w, NOUNS)}-{one(w, CITIES)}", one(w, SERVICES)
-    archive, wrong, right, slip, wanted, compare = w.rng.choice(
+    suffix, wrong, right, slip, wanted = w.rng.choice(
         (
-            (f"{stem}.tar", "-xzf", "-xf", "-tf", (f"Unpack {stem}.tar here.", f"Extract all of {stem}.tar."), TREE),
-            (
-                f"{stem}.tar.gz",
-                "-xjf",
-                "-xzf",
-                "-tzf",
-                (f"Unpack {stem}.tar.gz.", f"Extract {stem}.tar.gz here."),
-                TREE,
-            ),
-            (
-                f"{stem}.tar",
-                "-cf",
-                "-tf",
-                "-xf",
-                (f"List what is in {stem}.tar.", f"Print the names in {stem}.tar."),
-                STDOUT,
-            ),
-            (
-                f"{stem}.tar",
-                "-tzf",
-                "-tf",
-                "-xf",
-                (f"List the members of {stem}.tar.", f"Show which files {stem}.tar holds."),
-                STDOUT,
-            ),
+            ("tar", "-xzf", "-xf", "-tf", ("Unpack {} here.", "Extract all of {} into this folder.")),
+            ("tar.gz", "-xjf", "-xzf", "-tzf", ("Unpack {}.", "Extract {} here.")),
+            ("tar", "-cf", "-tf", "-tzf", ("List what is in {}.", "Print the names in {}.")),
+            ("tar", "-tzf", "-tf", "-tjf", ("List the members of {}.", "Show which files and folders {} holds.")),
         )
     )
+    archive = f"{stem}.{suffix}"
 
     def fixtures(v: World) -> Tree:
         paths = [f"{service}/{noun}.md" for noun in some(v, NOUNS, v.size(2, 5))]
@@ -117,11 +93,11 @@ def kind_of_archive(w: World) -> Draft:
         return {archive: Entry(gzipped(raw) if archive.endswith("gz") else raw)}
 
     return Draft(
-        w.rng.choice(wanted),
+        w.rng.choice(wanted).format(archive),
         f"tar {wrong} {archive}",
         f"tar {right} {archive}",
         fixtures,
-        compare,
+        TREE if right.startswith("-x") else STDOUT,
         looks=("ls", f"head -c 2 {archive} | od -An -tx1"),
         slips=(f"tar {slip} {archive}",),
         faults=("mistyped_flag",),
@@ -175,7 +151,7 @@ def zip_member(w: World) -> Draft:
         f"unzip -p {archive} {folder}/{member}.txt{rest}",
         fixtures,
         looks=(f"unzip -l {archive}",),
-        slips=(f"unzip -p {archive} {folder}/{other}.txt{rest}", f"unzip -q {archive}"),
+        slips=(f"unzip -p {archive} {folder}/{other}.txt{rest}",),
         must_look=True,
         faults=("mistyped_path",),
     )

@@ -54,13 +54,13 @@ def whole_folder(w: World) -> Draft:
             (
                 f"cp {folder} {place}/",
                 f"cp -r {folder} {place}/",
-                f"cp {folder}/* {place}/",
+                f"cp -p {folder} {place}/",
                 (f"Copy the folder {folder} into {place}.", f"Put a copy of {folder}, with all in it, into {place}."),
             ),
             (
                 f"cp {folder} {inner}",
                 f"cp -r {folder} {inner}",
-                f"mkdir {inner} && cp {folder}/*.* {inner}",
+                f"cp {folder}/* {inner}",
                 (f"Make a copy of the folder {folder} called {inner}.", f"Copy all of {folder} to a new {inner}."),
             ),
             (
@@ -150,7 +150,7 @@ def deep_folder(w: World) -> Draft:
         fixtures,
         TREE,
         looks=("ls", "find ."),
-        slips=(f"mkdir {kind} && {program} {name} {kind}/", f"mkdir -p {path}; {program} {path}/ {name}"),
+        slips=(f"mkdir {kind} && {program} {name} {path}/", f"mkdir -p {path}; {program} {path}/ {name}"),
         faults=("missing_parents",),
     )
 
@@ -196,7 +196,7 @@ def other_way_round(w: World) -> Draft:
             (
                 f"cp {service}.conf {service}.conf.{first}",
                 f"cp {service}.conf.{first} {service}.conf",
-                f"mv {service}.conf.{first} {service}.conf",
+                f"cp {service}.conf.{first} .",
                 (
                     f"Restore {service}.conf from its copy {service}.conf.{first}, which stays.",
                     f"Overwrite {service}.conf with {service}.conf.{first} and keep both files.",
@@ -216,7 +216,7 @@ def other_way_round(w: World) -> Draft:
             (
                 f"ln -s {service} {service}-{version}",
                 f"ln -s {service}-{version} {service}",
-                f"cp -r {service}-{version} {service}",
+                f"ln {service}-{version} {service}",
                 (
                     f"Make {service} a symbolic link to the folder {service}-{version}.",
                     f"Create a symbolic link called {service} that points to {service}-{version}.",

@@ -39,7 +39,7 @@ def spaced_path(w: World) -> Draft:
             (
                 f'title="{first} {second}"; mkdir $title',
                 f'title="{first} {second}"; mkdir "$title"',
-                f"mkdir {first}_{second}",
+                f"mkdir '{first}/{second}'",
                 (f"Make a folder called '{first} {second}'.", f"Create the folder '{first} {second}', space included."),
                 TREE,
             ),
@@ -127,7 +127,7 @@ def awk_in_double_quotes(w: World) -> Draft:
         f"awk -F, '{program}' {name}",
         fixtures,
         looks=(f"head -n 2 {name}",),
-        slips=(f"awk '{program}' {name}", f"awk -F, {program} {name}"),
+        slips=(f"awk '{program}' {name}", f"awk -F, {{print ${at}}} {name}"),
         faults=("quoting",),
     )
 

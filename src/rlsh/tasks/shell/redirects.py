@@ -12,27 +12,24 @@ from rlsh.types import Tree
 def kept_lines(w: World) -> Draft:
     """`>` where `>>` was meant: what was in the file is lost."""
     name, other, service = fx.file_name(w, "txt", "md"), f"{one(w, GIVEN)}.txt", one(w, SERVICES)
-    command, slip, wanted = w.rng.choice(
+    line = f"{fx.day(w)} deployed {service}"
+    command, wanted = w.rng.choice(
         (
             (
-                f"echo '{fx.day(w)} deployed {service}'",
-                f"| tee {name}",
-                ("Add the line '{0}' at the end of {1}.", "Note '{0}' as a new last line of {1}."),
+                f"echo '{line}'",
+                (f"Add the line '{line}' at the end of {name}.", f"Note '{line}' as a new last line of {name}."),
             ),
             (
                 f"sort {other}",
-                f"| tee {name}",
-                ("Append the lines of {2}, sorted, to {1}.", "Sort {2} and put its lines below those of {1}."),
+                (f"Append the lines of {other}, sorted, to {name}.", f"Sort {other} to the end of {name}."),
             ),
             (
                 f"head -n 2 {other}",
-                f">> {other}",
-                ("Append the first 2 lines of {2} to {1}.", "Put the first two lines of {2} below those of {1}."),
+                (f"Append the first 2 lines of {other} to {name}.", f"Put the first 2 lines of {other} below {name}."),
             ),
             (
                 f"cat {other}",
-                f"| tee {name}",
-                ("Append all of {2} to {1}.", "Put the lines of {2} below those of {1}; {2} stays as it is."),
+                (f"Append all of {other} to {name}.", f"Put the lines of {other} below those of {name}."),
             ),
         )
     )
@@ -41,13 +38,13 @@ def kept_lines(w: World) -> Draft:
         return {name: text(*fx.notes(v, v.size(3, 9))), other: text(*fx.notes(v, v.size(3, 9)))}
 
     return Draft(
-        w.rng.choice(wanted).format(command.removeprefix("echo '").removesuffix("'"), name, other),
+        w.rng.choice(wanted),
         f"{command} > {name}",
         f"{command} >> {name}",
         fixtures,
         TREE,
         looks=(f"cat {name}", "wc -l *"),
-        slips=(f"{command} {slip}",),
+        slips=(f"{command} {name}",),
         faults=("truncating_redirect",),
     )
 
@@ -107,7 +104,7 @@ def both_streams(w: World) -> Draft:
             (
                 f"sh {name} 2>&1 >> {log}",
                 f"sh {name} >> {log} 2>&1",
-                f"sh {name} 2>> {log}",
+                f"sh {name} 2>&1",
                 (
                     f"Run {name} and append both its output and its errors to {log}, without printing anything.",
                     f"Add to {log} what {name} prints, the errors with the rest, and print nothing.",
@@ -252,6 +249,6 @@ def edited_where_found(w: World) -> Draft:
         fixtures,
         TREE,
         looks=(f"find {folder} -name '{pattern}'", f"ls {folder}"),
-        slips=(command.partition(" -exec")[0], f"{action} {folder}/{pattern}"),
+        slips=(command.partition(" -exec")[0], f"find {folder} -name '{pattern}' | {action}"),
         faults=("missing_exec_end",),
     )
