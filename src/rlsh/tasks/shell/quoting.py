@@ -134,30 +134,29 @@ def awk_in_double_quotes(w: World) -> Draft:
 
 def glob_for_find(w: World) -> Draft:
     """A pattern meant for `find` that the shell expands first."""
-    extension, folder = w.rng.choice(("py", "c", "md", "csv")), one(w, NOUNS)
-    start, wanted = w.rng.choice(
-        (
-            (".", f"List all .{extension} files here and below, sorted."),
-            (".", f"Print the sorted paths of the .{extension} files in this folder and in all folders below it."),
-            (folder, f"List all .{extension} files below {folder}, sorted."),
-        )
-    )
+    extension, folder = w.rng.choice(("py", "c", "md", "csv", "txt", "sh")), one(w, NOUNS)
 
     def fixtures(v: World) -> Tree:
         here, there = some(v, NOUNS, v.size(1, 3)), some(v, SERVICES, v.size(2, 4))
         paths = [*here, *(f"{folder}/{name}" for name in there), f"{folder}/{one(v, CITIES)}/{one(v, GIVEN)}"]
         return {
             **{f"{path}.{extension}": text(one(v, NOUNS)) for path in paths},
-            f"{folder}/{one(v, CITIES)}.txt": text(one(v, NOUNS)),
+            f"{folder}/{one(v, CITIES)}.bak": text(one(v, NOUNS)),
         }
 
     return Draft(
-        wanted,
-        f"find {start} -name *.{extension} | sort",
-        f"find {start} -name '*.{extension}' | sort",
+        w.rng.choice(
+            (
+                f"List all .{extension} files below {folder}, sorted.",
+                f"Print the sorted paths of the .{extension} files in {folder} and in all folders below it.",
+                f"Which .{extension} files are there anywhere in {folder}? Print their paths, sorted.",
+            )
+        ),
+        f"find {folder} -name *.{extension} | sort",
+        f"find {folder} -name '*.{extension}' | sort",
         fixtures,
         looks=("ls", f"ls {folder}"),
-        slips=(f"ls *.{extension}", f"find {start} | sort"),
+        slips=(f"ls *.{extension}", f"find {folder} | sort"),
         faults=("globbing",),
     )
 
@@ -203,22 +202,18 @@ def glob_in_quotes(w: World) -> Draft:
 
 def open_ended(w: World) -> Draft:
     """A quote that is opened and never closed."""
-    name, given, service = fx.file_name(w, "txt", "log", "list"), one(w, GIVEN), one(w, SERVICES)
-    quote = w.rng.choice("'\"")
+    name, given = fx.file_name(w, "txt", "log", "list"), one(w, GIVEN)
     program, argument, rest, wanted = w.rng.choice(
         (
             ("grep", f"{given} will", f"{name} | sort", f"Print the lines of {name} with '{given} will', sorted."),
             ("sed", "s/ will / did /", name, f"Print {name} with 'did' for 'will'."),
             ("grep -v", f"{given} will", name, f"Print the lines of {name} without '{given} will'."),
             ("sort -t", " ", f"-k3,3 -k4 {name}", f"Sort {name} by the third word and then by the rest of the line."),
-            (
-                "printf",
-                f"{service} has %s lines\\n",
-                f"$(wc -l < {name})",
-                f"Print '{service} has N lines', N of {name}.",
-            ),
+            ("awk", "{print $1}", name, f"Print the first word of every line of {name}."),
         )
     )
+
+    quote = "'" if program == "awk" else w.rng.choice("'\"")  # in double quotes the shell would read $1
 
     def fixtures(v: World) -> Tree:
         lines = [*fx.notes(v, v.size(4, 9)), *(f"{given} will {fx.to_do(v)}" for _ in range(v.size(2, 9)))]

@@ -5,9 +5,12 @@ A world draws only words of its own pool (`world.pool_of`), one in five of every
 
 from __future__ import annotations
 
-from rlsh.tasks.world import World, pool_of
+from functools import cache
 
-NOUNS = """
+from rlsh.tasks.world import Pool, World, pool_of
+
+NOUNS = tuple(
+    """
 acorn anchor apple apron arrow atlas attic autumn badge bakery balcony bamboo banner barley barrel basin basket beacon
 bicycle birch blanket blossom bottle boulder bracket branch breeze bridge bronze bucket buffet bundle burrow butter
 button cabin cable camera canal candle canvas canyon carpet castle cedar cellar chapel cherry chimney cider cinema
@@ -26,7 +29,9 @@ station steam stone storm stream studio summit sunset swallow table tandem teapo
 thistle thunder timber tomato torch tower trail trellis trumpet tulip tunnel turbine turnip turtle umbrella valley
 vanilla velvet vessel village vineyard violet walnut walrus warehouse water willow window winter wizard workshop yarn
 """.split()
-GIVEN = """
+)
+GIVEN = tuple(
+    """
 ada agnes alan alice amir anita anna arthur astrid bela bianca boris bruno carla carmen cecil clara cora cyrus dalia
 daniel dario diana dora edgar elena elias emma erik esther fatima felix fiona flora frank gemma george gina greta gus
 hanna harold hedda helen hugo ida igor ines iris ivan jana jasper joan jonas judith julia kai karen karl kira lars lea
@@ -34,7 +39,9 @@ leo lina louis lucia lydia mabel marco maria martha max milan mina miriam nadia 
 otto paula pedro petra priya quentin rahul ralph regina rita robert rosa ruth samir sara selma simon sofia stella sven
 tara theo thomas tina ulla uma vera victor vivian walter wanda wilma xenia yara yusuf zelda zoe
 """.split()
-SURNAMES = """
+)
+SURNAMES = tuple(
+    """
 abbott adler ahmed archer baker barnes bauer becker bell bennett berg bishop blake bloom brandt brooks burke carter
 castro chavez clark cohen cole conrad cruz dalton davis diaz dixon doyle dunn ellis evans farrow fischer fleming flynn
 foster fox frost garcia gibbs grant gray green gupta hale hansen harris hayes hill hobbs holt howard hughes hunt ito
@@ -43,7 +50,9 @@ morris murphy nash nguyen nolan novak olsen owens page park patel payne perez po
 rossi rowe salas sato schmidt shah sharma silva singh smith stone sutton swift tanaka todd turner vargas vogel wagner
 walsh ward watts weber wells west white wolf wood wright young ziegler
 """.split()
-CITIES = """
+)
+CITIES = tuple(
+    """
 amsterdam athens austin bangkok barcelona basel bergen berlin bilbao bogota bologna boston bremen brussels budapest
 cairo calgary chicago cologne cork dakar dallas delhi denver dresden dublin durban florence geneva genoa ghent glasgow
 graz hamburg hanoi havana helsinki houston istanbul izmir jakarta kyoto lagos leeds leipzig lima lisbon liverpool
@@ -52,7 +61,9 @@ oslo ottawa oxford palermo paris perth phoenix porto prague quebec quito reno ri
 seattle seoul seville sofia stockholm sydney tallinn tampere tokyo toronto trieste tunis turin utrecht valencia vienna
 vilnius warsaw york zagreb zurich
 """.split()
-PRODUCTS = """
+)
+PRODUCTS = tuple(
+    """
 adapter album armchair backpack balloon battery bench binder blender bookcase boots brush cabinet calendar chair charger
 clock cup curtain cutter desk dictionary drill easel envelope eraser fan folder fork freezer frame glove glue grater
 hanger headset heater helmet iron jar jug kettle knife ladle lamp laptop locker mat mattress microphone mixer monitor
@@ -60,35 +71,43 @@ mug napkin notebook oven pan pen phone plate pot printer projector purse rake ra
 scissors screen shelf shovel sofa speaker spoon stapler stool stove suitcase tablet tape thermos ticket toaster towel
 tray tripod vase wallet watch whistle
 """.split()
-SERVICES = """
+)
+SERVICES = tuple(
+    """
 accounts alerts archive auth backup billing booking broker cache catalog chat checkout cleaner collector config crawler
 customer delivery dispatch exporter feed gateway identity importer indexer inventory invoice loader logger mailer media
 metrics monitor notifier orders parser payments planner portal profile proxy publisher queue ranking recorder renderer
 replica report resolver router scheduler search session shipping signup stock storage streamer sync tracker transfer
 upload usage vault voucher watcher webhook worker
 """.split()
-ROOMS = """
+)
+ROOMS = tuple(
+    """
 attic balcony basement bathroom bedroom cellar classroom corridor dairy den foyer garage greenhouse hall kitchen
 laboratory landing laundry library loft lounge nursery office pantry parlour porch reception refectory shed showroom
 stable studio study surgery terrace vestibule vault veranda workshop wardrobe
 """.split()
-TASKS = """
+)
+TASKS = tuple(
+    """
 answer approve arrange assemble balance bind brush build buy carve catalogue check clean collect compare copy count
 cover deliver describe design drain draw empty explain fasten file fill finish fold frame gather grind hang inspect
 label lift list load measure mend mix mount move oil open order pack paint patch phone photograph plant polish post
 prepare press print prune read record rent repair replace return scan seal sell send sew sharpen shift sketch sort
 store sweep test trim tune varnish wash weigh wrap write
 """.split()
+)
 
 
-def of_pool(w: World, words: list[str]) -> list[str]:
-    return [word for word in words if pool_of(word) == w.pool]
+@cache  # a drawing asks hundreds of times
+def of_pool(pool: Pool, words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in words if pool_of(word) == pool)
 
 
-def one(w: World, words: list[str]) -> str:
-    return w.rng.choice(of_pool(w, words))
+def one(w: World, words: tuple[str, ...]) -> str:
+    return w.rng.choice(of_pool(w.pool, words))
 
 
-def some(w: World, words: list[str], n: int) -> list[str]:
+def some(w: World, words: tuple[str, ...], n: int) -> list[str]:
     """`n` distinct words in no order. Raises ValueError where the pool has fewer."""
-    return w.rng.sample(of_pool(w, words), n)
+    return w.rng.sample(of_pool(w.pool, words), n)
