@@ -98,7 +98,8 @@ def test_a_script_that_prints_what_the_visible_files_give_is_no_repair(recorded,
         assert printed.exit_code == 0
     lines = f"#!/bin/sh\n{literal_answer(printed.stdout)}\n"
     known = ToolCall("edit", {"file_path": draft.script, "edit_content": whole_file(task, draft.script, lines)})
-    calls = [known, exec_call(f"chmod +x {draft.script}")]
+    # an edit keeps the ends that the file's lines have
+    calls = [known, exec_call(f"sed -i 's/\\r$//' {draft.script}; chmod +x {draft.script}")]
     (check,) = task.checks
     if check.tree == {path: entry for path, entry in check.files.items() if path != draft.script}:  # it prints only
         seen = record(replace(task, checks=(replace(check, files=task.files),)), sandbox)
