@@ -69,10 +69,19 @@ def test_the_stored_check_is_kept_where_there_are_no_better_fixtures(stored, san
     (check,) = redrawn(task, 1).checks
     (name,) = check.files
     in_order = {name: replace(check.files[name], content=b"1\n2\n3\n")}  # sorting them as text does
-    for files, kept in ((check.files, False), (in_order, True), ({}, True)):  # without a file the reference fails
-        drawn = replace(task, checks=(replace(check, files=files),))
+    other = redrawn(task, 1)
+    for drawn, kept in (
+        (other, False),
+        (replace(other, checks=(replace(check, files=in_order),)), True),
+        (replace(other, reference=(exec_call("sort -n missing"),)), True),
+        (replace(other, reference=(exec_call("sleep 9"),)), True),
+    ):
         monkeypatch.setattr(FRESH, "redrawn", lambda task, number, drawn=drawn: drawn)
-        assert (fresh(task, 1, sandbox, LIMITS) is task) == kept
+        assert (fresh(task, 1, sandbox, replace(LIMITS, wall_s=1.0)) is task) == kept
+    script = stored["tight_brackets"]
+    gone = replace(redrawn(script, 1), reference=(exec_call("rm *.sh"),))
+    monkeypatch.setattr(FRESH, "redrawn", lambda task, number: gone)
+    assert fresh(script, 1, sandbox, LIMITS) is script
 
 
 def test_an_episode_without_a_last_message_draws_nothing(stored, sandbox, monkeypatch):
@@ -83,10 +92,12 @@ def test_an_episode_without_a_last_message_draws_nothing(stored, sandbox, monkey
     assert episode.verdict().reward == 0.0
 
 
+@pytest.mark.parametrize("run", ["fresh", "verify"])  # the reference's run, the broken command's
 @pytest.mark.parametrize(("faults", "infra"), [(1, False), (2, True)])
-def test_a_host_fault_while_drawing_is_tried_again_once(stored, sandbox, monkeypatch, faults, infra):
+def test_a_host_fault_while_drawing_is_tried_again_once(stored, sandbox, monkeypatch, run, faults, infra):
     task, left = stored["numeric_sort"], [faults]
-    real = FRESH.run_hidden
+    module = importlib.import_module(f"rlsh.env.{run}")
+    real = module.run_hidden
 
     def failing(*arguments):
         if left[0]:
@@ -94,7 +105,7 @@ def test_a_host_fault_while_drawing_is_tried_again_once(stored, sandbox, monkeyp
             raise SandboxError("no room on this host")
         return real(*arguments)
 
-    monkeypatch.setattr(FRESH, "run_hidden", failing)
+    monkeypatch.setattr(module, "run_hidden", failing)
     verdict = play(task, task.reference, sandbox, fresh=True)
     assert (verdict.infra, verdict.reward) == (infra, 0.0 if infra else 1.0)
 

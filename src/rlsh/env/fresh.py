@@ -28,7 +28,7 @@ def fresh(task: Task, number: int, sandbox: Sandbox, limits: Limits) -> Task:
         result, tree = run_hidden(check, answer_of(drawn, drawn.reference, sandbox, limits), sandbox, limits)
     except UnfitAnswerError:
         return task
-    if result.timed_out or result.exit_code != 0:
+    if result.exit_code != 0:
         return task
     check = replace(check, stdout=result.stdout, exit_code=result.exit_code, tree=tree)
     untouched = judge(check, Answer(task.broken, task.files), sandbox, limits)

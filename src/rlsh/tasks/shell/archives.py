@@ -205,10 +205,10 @@ def log_option(w: World) -> Draft:
     author = authors[1]
     options, at, wanted = w.rng.choice(
         (
-            ((f"author={author}", "format=%s"), 0, (f"Print the subjects of the commits by {author}, newest first.",)),
-            (("reverse", "format=%an: %s"), 0, ("Print 'AUTHOR: SUBJECT' of all commits, oldest first.",)),
-            (("format=%ad %s", "date=short"), 0, ("Print the day and the subject of every commit, newest first.",)),
-            ((f"author={author}", "oneline"), 1, (f"List the commits by {author}, a line each: short hash, subject.",)),
+            ((f"author={author}", "format=%s"), 0, f"Print the subjects of the commits by {author}, newest first."),
+            (("reverse", "format=%an: %s"), 0, "Print 'AUTHOR: SUBJECT' of all commits, oldest first."),
+            (("format=%ad %s", "date=short"), 0, "Print the day and the subject of every commit, newest first."),
+            ((f"author={author}", "oneline"), 1, f"List the commits by {author}, a line each: short hash, subject."),
         )
     )
 
@@ -224,7 +224,7 @@ def log_option(w: World) -> Draft:
         )
 
     return Draft(
-        w.rng.choice(wanted) if w.rng.random() < 0.5 else f"For the repository of {folder}: {wanted[0]}",
+        w.rng.choice((wanted, f"This is the repository of {folder}. {wanted}")),
         command(*wrong),
         command(*options),
         fixtures,

@@ -105,9 +105,9 @@ def checked_release(w: World) -> Draft:
     return script_task(
         w.rng.choice(
             (
-                f"./{name} should print {wanted} from {table}, called like that. Repair it.",
+                f"Called like that, ./{name} should print {wanted}, from {table}. Repair it.",
                 f"See to it that ./{name} can be called, and then that it prints {wanted} of {table}.",
-                f"./{name} has never run yet. It has to print {wanted} in {table}.",
+                f"./{name} has never run yet. Of {table} it has to print {wanted}.",
             )
         ),
         f"./{name}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlsh.tasks.shell import fixtures as fx
-from rlsh.tasks.shell.draft import TREE, Draft
+from rlsh.tasks.shell.draft import STDOUT, TREE, Draft
 from rlsh.tasks.shell.words import CITIES, GIVEN, NOUNS, SERVICES, one, some
 from rlsh.tasks.world import World, text
 from rlsh.types import Tree
@@ -20,14 +20,14 @@ def spaced_path(w: World) -> Draft:
                 f"tail -n 2 '{name}'",
                 f"tail -n 2 {first}",
                 (f"Print the last 2 lines of the file '{name}'.", f"How does '{name}' end? Print two lines."),
-                ("stdout", "tree"),
+                STDOUT,
             ),
             (
                 f'file="{name}"; sort $file',
                 f'file="{name}"; sort "$file"',
                 f"file='{name}'; sort '$file'",
                 (f"Sort the lines of '{name}'.", f"Print the file '{name}' with its lines in order."),
-                ("stdout", "tree"),
+                STDOUT,
             ),
             (
                 f"mv {name} {folder}/",
@@ -164,15 +164,16 @@ def glob_for_find(w: World) -> Draft:
 def glob_in_quotes(w: World) -> Draft:
     """A pattern in quotes, which the shell leaves alone."""
     folder, word, extension = one(w, NOUNS), one(w, GIVEN), w.rng.choice(("log", "txt", "csv"))
+    place = w.rng.choice((folder, f"the folder {folder}"))
     broken, wanted = w.rng.choice(
         (
-            (f"wc -l '{folder}/*.{extension}'", f"Count the lines of every .{extension} file in {folder}."),
-            (f'cat "{folder}/*.{extension}" | sort', f"Print the lines of all .{extension} files in {folder}, sorted."),
+            (f"wc -l '{folder}/*.{extension}'", f"Count the lines of every .{extension} file in {place}."),
+            (f'cat "{folder}/*.{extension}" | sort', f"Print the lines of all .{extension} files in {place}, sorted."),
             (
                 f"grep -h {word} '{folder}/*.{extension}' | sort",
-                f"Print the lines with {word} of the .{extension} files in {folder}, sorted, without file names.",
+                f"Print the lines with {word} of the .{extension} files in {place}, sorted, without file names.",
             ),
-            (f'head -n 1 "{folder}/*.{extension}"', f"Print the first line of each .{extension} file in {folder}."),
+            (f'head -n 1 "{folder}/*.{extension}"', f"Print the first line of each .{extension} file in {place}."),
         )
     )
 
@@ -190,7 +191,7 @@ def glob_in_quotes(w: World) -> Draft:
 
     repair = broken.replace("'", "").replace('"', "")
     return Draft(
-        w.rng.choice((wanted, wanted.replace("every", "each").replace(f" in {folder}", f" of the folder {folder}"))),
+        wanted,
         broken,
         repair,
         fixtures,
@@ -212,7 +213,6 @@ def open_ended(w: World) -> Draft:
             ("awk", "{print $1}", name, f"Print the first word of every line of {name}."),
         )
     )
-
     quote = "'" if program == "awk" else w.rng.choice("'\"")  # in double quotes the shell would read $1
 
     def fixtures(v: World) -> Tree:

@@ -21,7 +21,7 @@ def kept_lines(w: World) -> Draft:
             ),
             (
                 f"sort {other}",
-                (f"Append the lines of {other}, sorted, to {name}.", f"Sort {other} to the end of {name}."),
+                (f"Append the lines of {other}, sorted, to {name}.", f"Sort {other}; the result goes below {name}."),
             ),
             (
                 f"head -n 2 {other}",
@@ -154,7 +154,7 @@ def both_streams(w: World) -> Draft:
 
 
 def names_with_spaces(w: World) -> Draft:
-    """`xargs` that splits names at their spaces, or at nothing."""
+    """`xargs` without -0, which splits names at their spaces."""
     folder, (old, new) = one(w, NOUNS), some(w, GIVEN, 2)
     extension, action, wanted = w.rng.choice(
         (
