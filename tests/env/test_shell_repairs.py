@@ -118,7 +118,7 @@ REPAIRS = {
     "searched_folder": swap(("grep -r", "grep -R")),
     "deep_folder": swap((" && ", "; ")),
     "other_way_round": restored,
-    "file_first": swap(("grep ", "grep -e "), ("sed ", "sed -e ")),
+    "file_first": swap(("grep ", "grep -e "), ("sed ", "sed -e "), ("awk ", "awk -- ")),
     "edited_where_found": found,
     "spaced_path": swap(("'", '"')),
     "glob_for_find": swap(("'*", "\\*'"), ("'", '"')),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,8 +12,9 @@ from functools import cache
 import pytest
 
 from rlsh.tasks.checks import ShellCheck
-from rlsh.tasks.shell import FAMILIES, SET_OF, SETS, draw, drills, redrawn
+from rlsh.tasks.shell import FAMILIES, SET_OF, SETS, draw, drills, redrawn, words
 from rlsh.tasks.task import to_json
+from rlsh.tasks.world import pool_of
 
 NAMES = [f.__name__ for name in ("shell", "shell_never_met") for f in SETS[name]]
 REQUIRED = set(
@@ -29,6 +31,13 @@ TWO_FAULTS = set(
     """
     totals backed_up_folder merged_logs best_orders stored_notes frequent_rooms failed_services tidy_names
     checked_release gathered_notes
+    """.split()
+)
+# Words of the lists that are fixed terms as well: in headings, in comments, in what is wanted.
+FIXED = set(
+    """
+    archive backup battery build cache check collect config copy count customer design echo file folder list mend
+    mirror move open order orders price print read repair replace report return search sort table test write
     """.split()
 )
 
@@ -88,6 +97,31 @@ def test_hidden_files_are_others_and_fit_a_workspace(family):
         assert visible != hidden
         for tree in (task.files, check.files):
             assert len(tree) < 200 and sum(len(entry.content) for entry in tree.values()) < 100_000
+
+
+@pytest.mark.parametrize("family", NAMES)
+def test_sizes_differ_too(family):
+    def sizes(tree):
+        return {path: len(entry.content) for path, entry in tree.items()}
+
+    drawn = [draw(family, seed, "train")[1] for seed in range(20)]
+    assert sum(sizes(task.files) != sizes(task.checks[0].files) for task in drawn) >= 18
+
+
+@pytest.mark.parametrize("split", ["train", "held_out"])
+def test_a_split_is_named_after_and_filled_with_words_of_its_own(split):
+    listed = {word for name, value in vars(words).items() if name.isupper() for word in value}
+    others = {word for word in listed if pool_of(word) != split} - FIXED
+    for family in NAMES:
+        for seed in range(10):
+            _, task = draw(family, seed, split)
+            met = set(re.findall("[a-z]+", task.instruction.lower()))
+            for tree in (task.files, task.checks[0].files):
+                for path, entry in tree.items():
+                    if not path.startswith(".git"):
+                        content = "" if path.endswith((".gz", ".tar", ".zip")) else entry.content.decode()
+                        met |= set(re.findall("[a-z]+", f"{path} {content}".lower()))
+            assert met & listed and not met & others, family
 
 
 @pytest.mark.parametrize("family", NAMES)

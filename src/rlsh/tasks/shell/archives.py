@@ -30,7 +30,7 @@ def tar_member(w: World) -> Draft:
 
     def fixtures(v: World) -> Tree:
         files = {f"{folder}/{stem}.conf": text(*fx.settings(v, more=v.size(2, 9))) for stem in (member, *others)}
-        files["README.md"] = fx.markdown(v)
+        files |= {f"{noun}.md": fx.markdown(v, *fx.notes(v, v.size(1, 25))) for noun in some(v, NOUNS, v.size(1, 9))}
         raw = tarred(files)
         return {archive: Entry(gzipped(raw) if packed else raw)}
 
@@ -88,8 +88,9 @@ def kind_of_archive(w: World) -> Draft:
     archive = f"{stem}.{suffix}"
 
     def fixtures(v: World) -> Tree:
-        paths = [f"{service}/{noun}.md" for noun in some(v, NOUNS, v.size(2, 5))]
-        raw = tarred({**{path: fx.markdown(v) for path in paths}, f"{one(v, TASKS)}.txt": text(*fx.notes(v, 2))})
+        files = {f"{service}/{noun}.md": fx.markdown(v) for noun in some(v, NOUNS, v.size(2, 9))}
+        files[f"{one(v, TASKS)}.txt"] = text(*fx.notes(v, v.size(2, 40)))
+        raw = tarred(files)
         return {archive: Entry(gzipped(raw) if archive.endswith("gz") else raw)}
 
     return Draft(

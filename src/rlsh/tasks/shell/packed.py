@@ -20,7 +20,7 @@ FINAL_FIXED, END_OF_BLOCK = "110", "0000000"
 def deflated(raw: bytes) -> bytes:
     """`raw` as a deflate stream of one block of literals."""
     bits = FINAL_FIXED + "".join(CODES[byte] for byte in raw) + END_OF_BLOCK
-    return bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8))
+    return int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")  # the first bit is the lowest of the first byte
 
 
 def gzipped(raw: bytes) -> bytes:
@@ -34,8 +34,8 @@ def zlibbed(raw: bytes) -> bytes:
 
 
 def tarred(files: Tree) -> bytes:
-    """A tar archive of `files` and the folders above them, in the order of their names."""
-    out = io.BytesIO()
+    """A tar archive of `files` and the folders above them, in the order of their names, not padded to a full record."""
+    out, blocks = io.BytesIO(), 2
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path, entry in with_parents(files).items():
             member = tarfile.TarInfo(path)
@@ -43,7 +43,8 @@ def tarred(files: Tree) -> bytes:
             if entry.kind == "dir":
                 member.type = tarfile.DIRTYPE
             archive.addfile(member, io.BytesIO(entry.content))
-    return out.getvalue()
+            blocks += 1 + -(-member.size // tarfile.BLOCKSIZE)
+    return out.getvalue()[: blocks * tarfile.BLOCKSIZE]
 
 
 def zipped(files: Tree) -> bytes:
