@@ -137,9 +137,9 @@ def failed_services(w: World) -> Draft:
     return script_task(
         w.rng.choice(
             (
-                f"{name} should print the service of every line of {log} whose level is {level}. Repair it.",
+                f"{name} should print the service (and its colon) of every line of {log} of level {level}. Repair it.",
                 f"Mend {name}: for each {level} line of {log} it has to print the service (field 4, with its colon).",
-                f"Of the lines of {log}, {name} should pick those of level {level} and print the services they are of.",
+                f"Of the lines of {log}, {name} should pick those of level {level} and print their fourth fields.",
             )
         ),
         f"{fx.shell(w)} {name}",

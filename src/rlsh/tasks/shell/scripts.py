@@ -101,14 +101,9 @@ def text_as_number(w: World) -> Draft:
 
 def other_variable(w: World) -> Draft:
     """A variable that is spelt otherwise where it is read."""
-    name, folder, (set_as, read_as) = (
-        fx.script_name(w),
-        one(w, NOUNS),
-        w.rng.choice((("file", "files"), ("path", "file"), ("count", "counts"), ("log", "name"))),
-    )
+    name, folder, level = fx.script_name(w), one(w, NOUNS), w.rng.choice(fx.LEVELS)
     run = f"{fx.shell(w)} {name}"
-    counter = set_as == "count"
-    level = w.rng.choice(fx.LEVELS)
+    set_as, read_as = w.rng.choice((("file", "files"), ("path", "file"), ("count", "counts"), ("log", "name")))
     loop: tuple[str | Fault, ...] = (
         (
             f"for log in {folder}/*.log; do",
@@ -116,7 +111,7 @@ def other_variable(w: World) -> Draft:
             Fault('    echo "$log: $counts"', '    echo "$log: $count"', '    echo "$log: count"'),
             "done",
         )
-        if counter
+        if set_as == "count"
         else (
             f"for {set_as} in {folder}/*.log; do",
             Fault(
