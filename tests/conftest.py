@@ -10,7 +10,7 @@ from rlsh.env.build import build_tasks
 from rlsh.sandbox.base import Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
 from rlsh.tasks.checks import Check, Compare, ShellCheck
-from rlsh.tasks.shell import FAMILIES
+from rlsh.tasks.shell.drills import FAMILIES
 from rlsh.tasks.task import Task
 from rlsh.types import Entry, ToolCall, Tree, exec_call
 

@@ -11,7 +11,8 @@ from rlsh.env import admission, build
 from rlsh.env.admission import admit, record
 from rlsh.env.build import build_tasks
 from rlsh.sandbox.base import SandboxError
-from rlsh.tasks.shell import FAMILIES, Draft, draw
+from rlsh.tasks.shell import Draft, draw
+from rlsh.tasks.shell.drills import FAMILIES
 from rlsh.tasks.world import pool_of, text
 from rlsh.types import ToolCall
 

@@ -417,6 +417,23 @@ def test_streams_are_named_by_seed_step_task_and_sample():
     assert row_key(1, 11, "a", 0) != row_key(11, 1, "a", 0)
 
 
+def test_a_row_names_the_fixtures_of_its_verdict(play, tasks, sandbox, monkeypatch):
+    """By its key, also where its sandbox died and it is played again."""
+    numbers = []
+
+    class Noting(COLLECT.Episode):
+        def __init__(self, task, sandbox, config, number):
+            super().__init__(task, sandbox, config, number)
+            numbers.append((task.id, number))
+
+    monkeypatch.setattr(COLLECT, "Episode", Noting)
+    with open_sandbox() as own:
+        play(lambda n, s: ["poison" if (n, s) == (1, 1) else "ls", DONE], into=Watched(own, deaths=1))
+    expected = [(task.id, row_key(SEED, STEP, task.id, s)) for task in tasks[:2] for s in range(2)]
+    assert numbers == [*expected, expected[-1]]
+    assert len(set(numbers)) == 4
+
+
 def test_greedy_and_full_support_are_told_apart():
     assert RolloutConfig().sampling == SamplingParams(1.0, 0, 1.0) and RolloutConfig().sampling.full_support
     assert not RolloutConfig(temperature=0.0).sampling.full_support

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count, islice, zip_longest
@@ -17,10 +17,12 @@ from rlsh.env.trials import Trial, Trials
 from rlsh.sandbox.base import Sandbox
 from rlsh.tasks.catalogue import Reference, references
 from rlsh.tasks.checks import PythonCheck, ShellCheck
+from rlsh.tasks.harvest import HarvestedPipeline, UnfitError
 from rlsh.tasks.mutation import normalised
-from rlsh.tasks.shell import FAMILIES, SET_OF, draw
+from rlsh.tasks.shell import FAMILIES, SET_OF, draw, task_of
 from rlsh.tasks.snippets import Origin, Snippet, snippets, split_of
 from rlsh.tasks.task import Split, Task
+from rlsh.tasks.world import World, pool_of
 from rlsh.types import RlshError
 
 AT_ONCE = 32  # attempts handed to the workers together; what lies behind the last task needed is thrown away
@@ -73,6 +75,36 @@ class SnippetDraft:
 
     def task(self, sandbox: Sandbox) -> Task:
         return task_from(self.drawn, sandbox)
+
+
+@dataclass(frozen=True)
+class PipelineDraft:
+    """A pipeline of somebody's script, under other names, with one of the faults that show in it."""
+
+    pipeline: HarvestedPipeline
+    fault: str
+    seed: int
+    split: Split
+
+    @property
+    def key(self) -> str:
+        return sha256_of([repr(self.pipeline), self.fault, str(self.seed), self.split])
+
+    @property
+    def family(self) -> str:
+        return f"harvested_{self.fault}"
+
+    def task(self, sandbox: Sandbox) -> Task:
+        p = self.pipeline
+        w = World(random.Random(f"{p.source_id} {self.fault} {self.seed} {self.split}"), self.split)
+        try:
+            draft = p.draft(self.fault, w)
+        except UnfitError:
+            raise UnfitTaskError("no place for the fault") from None
+        drawn = task_of(
+            draft, w, family=self.family, set="shell", seed=self.seed, source=p.source_id, licence=p.licence
+        )
+        return record(drawn, sandbox)
 
 
 @dataclass(frozen=True)
@@ -143,6 +175,16 @@ def snippet_drafts(
 
     turns = zip_longest(*map(of, waiting))
     return (SnippetDraft(one) for turn in turns for one in turn if one is not None)
+
+
+def pipeline_drafts(
+    pipelines: Sequence[HarvestedPipeline], sets: Iterable[str], seed: int, split: Split
+) -> Iterator[PipelineDraft]:
+    """Without end, pipelines in turn, and each one's faults; none where no pipeline is of this split."""
+    mine = [one for one in pipelines if pool_of(one.source_id) == split] if "shell" in sets else []
+    for at in count() if mine else ():
+        one, turn = mine[at % len(mine)], at // len(mine)
+        yield PipelineDraft(one, one.faults[turn % len(one.faults)], seed * 1_000_003 + turn, split)
 
 
 def attempt(draft: Draft, sandbox: Sandbox) -> Trial:

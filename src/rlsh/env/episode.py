@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlsh.env.fresh import verify_fresh
 from rlsh.env.tools import run_tool
 from rlsh.env.verify import Answer, answer_in, verify
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError, Workspace
@@ -24,6 +25,7 @@ class EnvConfig:
     wall_s: float = 3.0  # of one command
     memory_mb: int = 256  # address space of each process
     tools: tuple[Path, ...] = ()  # folders of programs that the sandbox offers: what it has to be opened with
+    fresh: bool = False  # each verdict on fixtures of its own, where the task's family draws them
 
     @property
     def limits(self) -> Limits:
@@ -33,17 +35,18 @@ class EnvConfig:
 class Episode:
     """`reset()` -> first messages; `step(turn)` -> observation or None at the end; then `verdict()`.
 
+    `number` names the fixtures of the verdict where the configuration wants fresh ones.
     A host fault ends the episode with StopReason.INFRA and is never a reward of 0.
     """
 
-    def __init__(self, task: Task, sandbox: Sandbox, config: EnvConfig) -> None:
+    def __init__(self, task: Task, sandbox: Sandbox, config: EnvConfig, number: int = 0) -> None:
         """Raises RlshError where the sandbox does not offer the tools of `config`."""
         if config.tools and config.tools != sandbox.tools:
             raise RlshError(
                 f"env.tools = {', '.join(map(str, config.tools))}, but the sandbox offers "
                 f"{', '.join(map(str, sandbox.tools)) or 'none'}: open it with open_sandbox(tools=env.tools)"
             )
-        self.task, self.config, self.turns = task, config, 0
+        self.task, self.config, self.number, self.turns = task, config, number, 0
         self.messages: list[Message] = []
         self.stop: StopReason | None = None
         self._sandbox = sandbox
@@ -127,4 +130,6 @@ class Episode:
         """What the episode earned by the task's checks. Raises RuntimeError before its end."""
         if self.stop is None:
             raise RuntimeError("the episode has not ended")
+        if self.config.fresh:
+            return verify_fresh(self.task, self.number, self.stop, self._answer, self._sandbox, self.config.limits)
         return verify(self.task, self.stop, self._answer, self._sandbox, self.config.limits)

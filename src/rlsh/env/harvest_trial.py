@@ -156,6 +156,7 @@ def showing(found: HarvestedPipeline, sandbox: Sandbox) -> list[str]:
         w = World(random.Random(f"{found.source_id} {fault}"), "train")
         draft = found.draft(fault, w)
         one, other = with_parents(draft.fixtures(w)), with_parents(draft.fixtures(w))
+        assert isinstance(draft.repair, str)  # a pipeline's is a pipeline
         right = [_effect(draft.repair, files, sandbox) for files in (one, other)]
         if any(code != 0 for code, _, _ in right):
             raise UnfitError("fails", f"exit code {max(code for code, _, _ in right)}")

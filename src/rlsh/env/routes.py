@@ -33,7 +33,7 @@ def route(task: Task) -> list[ToolCall]:
     commands = []
     if draft.looks and not draft.must_look and rng.random() < LOOK:
         commands.append(rng.choice(draft.looks))
-    if draft.slips and rng.random() < SLIP:
+    if draft.slips and not draft.script and rng.random() < SLIP:  # a slip would stay in the script
         commands.append(rng.choice(draft.slips))
     return [*map(exec_call, commands), *task.reference]
 

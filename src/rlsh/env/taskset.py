@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any, Literal, get_args
 
-from rlsh.env.build import BuildReport, Draft, build, shell_drafts, snippet_drafts
+from rlsh.env.build import BuildReport, Draft, build, pipeline_drafts, shell_drafts, snippet_drafts
 from rlsh.env.harvest import HarvestReport
 from rlsh.env.trials import Trials
 from rlsh.sandbox.base import Sandbox
@@ -109,4 +109,7 @@ def lengths(tasks: Sequence[Task], tokenizer: Tokenizer) -> dict[str, float]:
 def harvested(report: HarvestReport) -> Mapping[str, Source]:
     """The functions and pipelines of somebody's scripts, in the place of those that come with rlsh."""
     functions = {one.reference: Origin(one.source_id, one.licence) for one in report.functions}
-    return {"python": partial(snippet_drafts, functions=functions)}
+    return {
+        "python": partial(snippet_drafts, functions=functions),
+        "shell": partial(pipeline_drafts, report.pipelines),
+    }

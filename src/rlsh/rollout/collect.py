@@ -73,7 +73,7 @@ class _Live:
 
 
 def row_key(seed: int, step: int, task_id: str, sample: int) -> int:
-    """64 bits that name one episode's random stream."""
+    """64 bits that name one episode's random stream, and its fixtures where they are fresh."""
     text = f"{seed}/{step}/{task_id}/{sample}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
@@ -117,12 +117,16 @@ def collect(
     def begin(groups: Sequence[Sequence[int]], *, retried: bool) -> None:
         """Starts the episodes of these places in the result; those of one group are of one task."""
         started = time.monotonic()
-        episodes = [[Episode(tasks[i // group_size], sandbox, env) for i in group] for group in groups]
+        keys = [[row_key(seed, step, tasks[i // group_size].id, i % group_size) for i in group] for group in groups]
+        episodes = [
+            [Episode(tasks[i // group_size], sandbox, env, key) for i, key in zip(group, named, strict=True)]
+            for group, named in zip(groups, keys, strict=True)
+        ]
         for episode in chain.from_iterable(episodes):
             episode.reset()
         added = engine.add_groups(
             [[*encode(tokenizer, group[0].messages)[0], tokenizer.assistant] for group in episodes],
-            [[row_key(seed, step, tasks[i // group_size].id, i % group_size) for i in group] for group in groups],
+            keys,
         )
         for group, rows, played in zip(groups, added, episodes, strict=True):
             for i, row, episode in zip(group, rows, played, strict=True):

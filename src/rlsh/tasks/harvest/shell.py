@@ -56,6 +56,7 @@ class HarvestedPipeline:
             written(line),
             lambda v: self._files(v, inputs, names),
             looks=(f"head -n 5 {inputs[0]}",),
+            faults=(fault,),
         )
 
     def _names(self, w: World) -> dict[str, str]:

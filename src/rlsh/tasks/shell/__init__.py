@@ -1,7 +1,8 @@
 """Broken shell commands: families, and the tasks that are drawn from them."""
 
 from rlsh.tasks.shell.draft import Draft
-from rlsh.tasks.shell.draw import Split, draw
-from rlsh.tasks.shell.drills import FAMILIES, SET_OF, TaskSet
+from rlsh.tasks.shell.draw import draw, redrawn, task_of
+from rlsh.tasks.shell.drills import TaskSet
+from rlsh.tasks.shell.sets import FAMILIES, SET_OF, SETS
 
-__all__ = ["FAMILIES", "SET_OF", "Draft", "Split", "TaskSet", "draw"]
+__all__ = ["FAMILIES", "SETS", "SET_OF", "Draft", "TaskSet", "draw", "redrawn", "task_of"]
