@@ -31,7 +31,7 @@ def tasks(count):
 
 def kinds(task):
     """A route in words."""
-    for call in route(task):
+    for call in route(task, 8):
         if call.name == "edit":
             yield "edit"
             continue
@@ -53,9 +53,15 @@ def test_routes_vary_and_look_before_they_repair():
         assert abs(shares[name] - expected) < 25, name
 
 
+def test_detours_fit_the_budget():
+    for most in (2, 3, 4, 8):
+        lengths = Counter(len(route(task, most)) for task in tasks(100))
+        assert min(lengths) == 2 and max(lengths) == min(most, 6)
+
+
 def test_a_route_is_the_tasks_own():
     (task, other) = tasks(2)
-    assert route(task) == route(task)
+    assert route(task, 8) == route(task, 8)
     assert [tuple(kinds(one)) for one in tasks(9)] != [tuple(kinds(task))] * 9 and other.id != task.id
 
 
@@ -100,7 +106,7 @@ def test_a_slip_misspells_a_word_of_what_is_new():
 def test_a_chain_of_calls_keeps_its_order(make_task):
     (task,) = tasks(1)
     chained = replace(task, reference=(exec_call("chmod +x half.py"), *task.reference))
-    calls = route(chained)
+    calls = route(chained, 8)
     assert exec_call("chmod +x half.py") in calls
     assert calls.index(exec_call("chmod +x half.py")) < max(
         i for i, call in enumerate(calls) if call.name == "edit" or "sed" in call.arguments.get("command", "")

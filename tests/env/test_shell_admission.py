@@ -64,11 +64,12 @@ def test_the_reference_does_the_same_in_another_time_zone_and_locale(recorded, s
 
 @pytest.mark.parametrize("family", NAMES)
 def test_a_demonstration_earns_the_reward(recorded, sandbox, family):
-    """Within the default budget of turns; its last call succeeds where it is seen."""
+    """Within as many turns as a look, the reference and the end take; its last call succeeds where it is seen."""
     _, task = recorded(family, "train", 1)
-    messages = trace(task, sandbox, EnvConfig())
+    messages = trace(task, sandbox, EnvConfig(max_turns=max(4, 2 + len(task.reference))))
     calls = [message.call for message in messages if message.call is not None]
-    assert tuple(calls[-len(task.reference) :]) == task.reference
+    if not task.checks[0].script:
+        assert tuple(calls[-len(task.reference) :]) == task.reference
     assert messages[-2].content.endswith("[exit 0]") or messages[-2].content.startswith("edited ")
     assert verify_calls(task, calls, sandbox, LIMITS).reward == 1.0
 
@@ -130,7 +131,7 @@ def test_where_its_program_is_missing_a_family_is_turned_away(sandbox, family):
             broken=task.broken.replace(f"{program} ", f"no-{program} "),
             reference=tuple(map(without, task.reference)),
         )
-        assert admit(record(task, sandbox), sandbox) in ("reference exits non-zero", "broken command passes")
+        assert admit(record(task, sandbox), sandbox) in ("reference exits non-zero", "empty action passes")
 
 
 @pytest.mark.slow

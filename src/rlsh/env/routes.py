@@ -21,14 +21,15 @@ LOOKS = ("cat {}", "cat {}", "cat -n {}", "ls; cat {}")
 WORD = re.compile(r"[A-Za-z]{4,}")
 
 
-def route(task: Task) -> list[ToolCall]:
+def route(task: Task, most: int) -> list[ToolCall]:
     """The calls of a demonstration; which detours it has is drawn from the task's id.
 
-    Where the reference edits files, these are looked at first: nobody can repair what they have not seen.
+    Where the reference edits files, these are looked at first: nobody can repair what they have not seen. Of such a
+    task's other detours there are only those that fit into `most` calls.
     """
     rng = random.Random(f"trace {task.id}")
     if any(call.name == "edit" for call in task.reference):
-        return edit_route(task, rng)
+        return edit_route(task, rng, most)
     draft, _ = draw(task.family, task.seed, task.split)
     commands = []
     if draft.looks and not draft.must_look and rng.random() < LOOK:
@@ -38,24 +39,32 @@ def route(task: Task) -> list[ToolCall]:
     return [*map(exec_call, commands), *task.reference]
 
 
-def edit_route(task: Task, rng: random.Random) -> list[ToolCall]:
+def edit_route(task: Task, rng: random.Random, most: int) -> list[ToolCall]:
     texts = {path: entry.content.decode() for path, entry in task.files.items() if edited(task, path)}
-    look = rng.choice(LOOKS).format(" ".join(map(shlex.quote, texts)))
-    calls = [exec_call(task.broken)] if rng.random() < RUN else []
-    calls.append(exec_call(look))
+    spare = most - 1 - len(task.reference)
+
+    def detours(share: float, calls: int) -> bool:
+        nonlocal spare
+        chosen = rng.random() < share and spare >= calls
+        spare -= calls * chosen
+        return chosen
+
+    run = exec_call(task.broken)
+    look = exec_call(rng.choice(LOOKS).format(" ".join(map(shlex.quote, texts))))
+    calls = [run, look] if detours(RUN, 1) else [look]
     for call in task.reference:
         if call.name != "edit":
             calls.append(call)
             continue
         path = call.arguments["file_path"]
         old, new = texts[path], apply_patch(texts[path], call.arguments["edit_content"])
-        wrong = slipped(old, new, rng) if rng.random() < SLIP else None
+        wrong = slipped(old, new, rng) if detours(SLIP, 2) else None
         if wrong is not None:
-            calls += [edit_call(path, old, wrong), exec_call(task.broken)]
+            calls += [edit_call(path, old, wrong), run]
         calls.append(repair(path, old if wrong is None else wrong, new, rng))
         texts[path] = new
-    if rng.random() < CHECK and calls[-1].name == "edit":
-        calls.append(exec_call(task.broken))
+    if task.reference[-1].name == "edit" and detours(CHECK, 1):
+        calls.append(run)
     return calls
 
 

@@ -28,7 +28,7 @@ def trace(task: Task, sandbox: Sandbox, env: EnvConfig) -> list[Message]:
     episode = Episode(task, sandbox, env)
     episode.reset()
     try:
-        for call in route(task):
+        for call in route(task, env.max_turns - 1):
             if episode.step(Message("assistant", call=call)) is None:
                 raise RlshError(f"{task.id}: the demonstration ended early ({episode.stop})")
         episode.step(Message("assistant", FINAL))
