@@ -6,11 +6,14 @@ from dataclasses import replace
 import pytest
 
 from rlsh.env.admission import LIMITS, literal_answer, record
+from rlsh.env.build import build, snippet_drafts
 from rlsh.env.episode import EnvConfig, Episode
 from rlsh.env.fresh import fresh
 from rlsh.env.verify import verify_command
 from rlsh.sandbox.base import SandboxError
+from rlsh.tasks.checks import Raised
 from rlsh.tasks.shell import draw, redrawn
+from rlsh.tasks.snippets import edit_call
 from rlsh.types import Message, StopReason, exec_call
 
 FRESH = importlib.import_module("rlsh.env.fresh")  # the module, not its function
@@ -115,3 +118,69 @@ def test_one_command_is_judged_as_on_stored_fixtures_of_that_number(stored, sand
     drawn = fresh(task, 9, sandbox, LIMITS)
     command = task.reference[-1].arguments["command"]
     assert verify_command(drawn, command, sandbox, LIMITS) == play(task, task.reference, sandbox, fresh=True, number=9)
+
+
+# --- Python -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def function(sandbox):
+    """A task of a catalogue function."""
+    tasks, _ = build(snippet_drafts(["python"], 5, "train"), 1, sandbox, workers=1)
+    return tasks[0]
+
+
+def by_heart(task):
+    """A file that knows the outcome of every stored call, and no other."""
+    (check,) = task.checks
+    known = [(case.args, case.expected) for case in check.cases if not isinstance(case.expected, Raised)]
+    raised = [(case.args, case.expected.type) for case in check.cases if isinstance(case.expected, Raised)]
+    return (
+        f"def {check.function}(*args):\n    for known, value in {known!r}:\n        if known == args:\n"
+        f"            return value\n    for known, name in {raised!r}:\n        if known == args:\n"
+        "            raise getattr(__builtins__, name, None) or __builtins__[name]\n"
+    )
+
+
+def test_who_knows_the_stored_values_is_not_rewarded(function, sandbox):
+    (check,) = function.checks
+    known = [edit_call(check.file, function.files[check.file].content.decode(), by_heart(function))]
+    assert play(function, known, sandbox, fresh=False).reward == 1.0
+    assert play(function, known, sandbox, fresh=True).reward == 0.0
+    for number in (0, 1, 2**63):
+        assert play(function, function.reference, sandbox, fresh=True, number=number).reward == 1.0
+        assert play(function, [], sandbox, fresh=True, number=number).reward == 0.0
+
+
+def test_equal_numbers_give_equal_inputs(function, sandbox):
+    one, again, other = (fresh(function, number, sandbox, LIMITS) for number in (1, 1, 2))
+    assert one == again and len(one.checks[0].cases) == len(function.checks[0].cases)
+    assert one.checks[0].inputs() != other.checks[0].inputs() != function.checks[0].inputs()
+
+
+def test_a_function_that_is_not_the_catalogues_keeps_its_calls(function, sandbox):
+    (check,) = function.checks
+    edited = replace(function, reference=(exec_call("true"), *function.reference))
+    for other in (replace(function, source="mine.py::f"), edited, replace(function, checks=(check, check))):
+        assert fresh(other, 1, sandbox, LIMITS) is other
+
+
+def test_inputs_that_do_not_show_the_fault_are_not_taken(function, sandbox):
+    (check,) = function.checks
+    text = FRESH.catalogue()[check.function].source
+    files = {check.file: replace(function.files[check.file], content=text.encode())}
+    mended = replace(function, files=files, reference=(edit_call(check.file, text, text),))
+    assert fresh(mended, 1, sandbox, LIMITS) is mended
+
+
+def test_a_host_fault_at_fresh_inputs_is_infra(function, sandbox):
+    class Failing:
+        tools, opened = (), 0
+
+        def open(self, files, limits):
+            self.opened += 1
+            if self.opened in (2, 3):  # the first is the workspace
+                raise SandboxError("no room on this host")
+            return sandbox.open(files, limits)
+
+    assert play(function, function.reference, Failing(), fresh=True).infra

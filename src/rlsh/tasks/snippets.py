@@ -211,7 +211,7 @@ def set_of(mutant: Mutant) -> str:
     return f"{TRAINED}_never_met" if never_met else TRAINED
 
 
-def drawn_inputs(reference: Reference, seed: int) -> tuple[tuple[object, ...], ...]:
+def drawn_inputs(reference: Reference, seed: int | str) -> tuple[tuple[object, ...], ...]:
     """Distinct arguments for a function, none of them large."""
     rng = random.Random(f"inputs {reference.name} {seed}")
     found: dict[str, tuple[object, ...]] = {}
