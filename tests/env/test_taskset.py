@@ -121,3 +121,16 @@ def test_too_few_faults_are_named(sandbox, monkeypatch):
     monkeypatch.setattr(build_module, "references", lambda: [])
     with pytest.raises(RlshError, match="only 0 of 3 tasks could be made"):
         build(snippet_drafts(["python"], 0, "train"), 3, sandbox, workers=1)
+
+
+def test_mixed_parts_share_no_repair_and_never_met_is_never_met(sandbox):
+    made = build_set("mixed", {"train": 20, "held_out": 10, "never_met": 8}, sandbox, seed=4)
+    assert [len(tasks) for tasks in made.tasks.values()] == [20, 10, 8]
+    train = {identity(task) for task in made.tasks["train"]}
+    faults = {name for task in made.tasks["train"] for name in task.operators}
+    for part in ("held_out", "never_met"):
+        assert not train & {identity(task) for task in made.tasks[part]}
+        assert all(task.never_met == (part == "never_met") for task in made.tasks[part])
+    sets = Counter(task.set for tasks in made.tasks.values() for task in tasks)
+    assert sets == {"shell": 15, "python": 15, "shell_never_met": 4, "python_never_met": 4}
+    assert not faults & {name for task in made.tasks["never_met"] for name in task.operators}
