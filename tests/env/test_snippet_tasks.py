@@ -122,6 +122,22 @@ def test_what_changes_its_arguments_is_caught_where_that_is_the_fault(sandbox):
         task_from(Snippet(sort, Mutant(wrong, ("dropped_term",), 3), inputs, "train", 0), sandbox)
 
 
+def test_both_of_two_faults_show_in_the_hidden_calls(sandbox):
+    """Control: without its parts the same mutant makes a task, which half a repair would solve."""
+    shown = RIGHT.replace("value // 2", "value // 2 + (value > 12)")
+    for other, fits in (("value < -1", True), ("value <= -1", False)):  # what is -1, or the same in other words
+        wrong = shown.replace("value < 0", other)
+        mutant = Mutant(wrong, ("swapped_operator", "strictness"), 3, (shown, RIGHT.replace("value < 0", other)))
+        inputs = tuple((i,) for i in (4, -1, 9, -1, 12, 15, 18, 21, -1, 24, 27, -2, 33))
+        drawn = Snippet(HALF, mutant, inputs, "train", 0)
+        if fits:
+            assert task_from(drawn, sandbox).family == "python_two_faults"
+        else:
+            with pytest.raises(UnfitTaskError, match="one of the two faults shows in no hidden call"):
+                task_from(drawn, sandbox)
+        assert task_from(replace(drawn, mutant=replace(mutant, parts=())), sandbox)
+
+
 def cases(count: int, start: int = 0, expected: int | None = None) -> list[Case]:
     return [Case((i,), {}, i if expected is None else expected) for i in range(start, start + count)]
 

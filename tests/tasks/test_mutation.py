@@ -214,6 +214,8 @@ def test_a_double_fault_is_two_families_on_two_lines(source, function):
         assert (parses(mutant.source) is None) == ("syntax" in families)
         one, other = (outputs(operator, source, function) for operator in mutant.operators)
         assert any(merged(source, a, b) == mutant.source for a, b in product(one, other))
+        assert mutant.parts[0] in one and mutant.parts[1] in other
+        assert merged(source, *mutant.parts) == mutant.source
         drawn.add(mutant.operators)
     assert len(drawn) > 15
 

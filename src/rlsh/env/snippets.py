@@ -9,7 +9,7 @@ from dataclasses import replace
 from rlsh.env.admission import LIMITS, UnfitTaskError, with_error
 from rlsh.env.python_check import agree, ask, record_expected
 from rlsh.sandbox.base import Sandbox, SandboxError
-from rlsh.tasks.checks import Case, expected_to_json
+from rlsh.tasks.checks import Case, PythonCheck, expected_to_json
 from rlsh.tasks.snippets import Example, Snippet, task_of
 from rlsh.tasks.task import Task
 from rlsh.types import Entry, RlshError
@@ -26,11 +26,7 @@ def task_from(snippet: Snippet, sandbox: Sandbox) -> Task:
     Raises UnfitTaskError where none can be made of it, SandboxError where the host fails.
     """
     check = snippet.check(snippet.inputs)
-    faulty, answered = ask(check, {check.file: Entry(snippet.mutant.source.encode())}, sandbox, LIMITS)
-    if answered.infra:
-        raise SandboxError(answered.reasons[0])
-    if answered.reward != 1.0:
-        raise UnfitTaskError("the fault hangs, or ends its process")
+    faulty = answers_of(snippet.mutant.source, check, sandbox)
     try:
         right = record_expected(check, snippet.reference.source.encode(), sandbox, LIMITS)
     except SandboxError:
@@ -50,7 +46,22 @@ def task_from(snippet: Snippet, sandbox: Sandbox) -> Task:
     shorter = sorted(examples, key=lambda one: len(one.call))[: (len(examples) + 1) // 2]
     example = snippet.rng.choice(shorter)
     fails = [case for case in fails if case is not example.case]
-    return with_error(task_of(example, replace(right, cases=hidden_cases(fails, holds))), sandbox)
+    hidden = replace(right, cases=hidden_cases(fails, holds))
+    for part in snippet.mutant.parts:  # who repairs one fault of two has not repaired it
+        answers = answers_of(part, hidden, sandbox)
+        if all(agree(c.expected, got, hidden.tolerance) for c, got in zip(hidden.cases, answers, strict=True)):
+            raise UnfitTaskError("one of the two faults shows in no hidden call")
+    return with_error(task_of(example, hidden), sandbox)
+
+
+def answers_of(source: str, check: PythonCheck, sandbox: Sandbox) -> list[object]:
+    """What a faulty source answers. Raises UnfitTaskError where it does not, SandboxError where the host fails."""
+    answers, answered = ask(check, {check.file: Entry(source.encode())}, sandbox, LIMITS)
+    if answered.infra:
+        raise SandboxError(answered.reasons[0])
+    if answered.reward != 1.0:
+        raise UnfitTaskError("the fault hangs, or ends its process")
+    return answers
 
 
 def hidden_cases(fails: Sequence[Case], holds: Sequence[Case]) -> tuple[Case, ...]:

@@ -21,11 +21,15 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one fault or two, by the names of their operators. `line` (from 1) is the first that differs."""
+    """A source with one fault or two, by the names of their operators. `line` (from 1) is the first that differs.
+
+    `parts` of one with two faults are the sources that have one of them each, in the same order.
+    """
 
     source: str
     operators: tuple[str, ...]
     line: int
+    parts: tuple[str, ...] = ()
 
 
 class Fault(NamedTuple):
@@ -66,7 +70,8 @@ def double_fault(source: str, function: str, rng: random.Random) -> Mutant | Non
             edits = one.edits + other.edits
             text = applied(source, edits)
             if (_tree(text) is None) == ("syntax" in families):
-                return Mutant(text, (one.operator, other.operator), _first_line(subject, edits, text))
+                line = _first_line(subject, edits, text)
+                return Mutant(text, (one.operator, other.operator), line, (one.source, other.source))
     return None
 
 
