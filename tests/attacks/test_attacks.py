@@ -15,8 +15,9 @@ from typing import get_args
 import pytest
 import tomli_w
 
+from rlsh.attacks.own_tasks import run_tasks
 from rlsh.attacks.stage import Stage, new_marker
-from rlsh.attacks.suite import WORKERS, Attack, exceeded, load_attacks, run_attack, run_tasks, totals
+from rlsh.attacks.suite import WORKERS, Attack, exceeded, load_attacks, run_attack, totals
 from rlsh.attacks.targets import Target, built_in, literal_tree
 from rlsh.attacks.watch import marked
 from rlsh.cli.main import main
