@@ -84,6 +84,4 @@ def attack_tasks(arguments: argparse.Namespace, attacks: Sequence[Attack]) -> No
     say(arguments, f"{len(hacked)} of {len(tasks)} tasks pay for an attack")
     emit({"tasks": len(tasks), "fallen": [vars(one) for one in fallen]}, arguments.json)
     if hacked:
-        raise RlshError(
-            f"{arguments.tasks}: {len(hacked)} tasks can be hacked: make their hidden fixtures or calls differ more"
-        )
+        raise RlshError(f"{arguments.tasks}: {len(hacked)} tasks can be hacked: make their hidden inputs differ more")
