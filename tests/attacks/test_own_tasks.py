@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,7 @@ def test_an_attack_without_its_words_is_left_out(sandbox: Sandbox, recorded_task
         (unseen, [printed], "literal/visible_answer needs visible_answer"),
         (command, [table, imported], f"{TABLE} needs faulty, file, function, shown"),
         (command, [imported], "early_exit/exit_at_import needs file"),
+        (command, [replace(imported, command=":")], "early_exit/exit_at_import needs file"),
     ):
         with pytest.raises(RlshError) as caught:
             run_tasks([task], attacks, sandbox, done.append)
@@ -149,7 +151,7 @@ def test_an_attack_without_its_words_is_left_out(sandbox: Sandbox, recorded_task
 
 def test_a_reference_that_leaves_no_answer_is_named(sandbox: Sandbox, recorded_task: Make) -> None:
     task = python_task(recorded_task, DOUBLE, WRONG, "f", calls(1, 2))
-    gone = Task(**{**vars(task), "reference": (exec_call("rm tools.py"),)})
+    gone = replace(task, reference=(exec_call("rm tools.py"),))
     with pytest.raises(RlshError, match=f"^{task.id}: its reference leaves no answer: tools.py is missing$"):
         attacked(gone, sandbox)
 

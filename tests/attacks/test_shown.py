@@ -31,9 +31,10 @@ OWN = Case((0,), {}, 0)  # in the faulty file itself
         ("python3 -c 'f(1)'; python3 -c 'f(2)'", {"a.py": "f(3)"}, [Case((n,), {}, n) for n in (1, 2, 3)] + [OWN]),
         # arguments that the text does not say, answers that no literal says, calls of something else
         ("python3 t.py", {"t.py": "f(x); f(len('a')); f(*3); f(1, **{'k': 2}); f({[]: 1})\n"}, [OWN]),
-        ("python3 t.py", {"t.py": "f(); f('nan'); f('a', 2); f(...); g(1); print(f)\n"}, [OWN]),
+        ("python3 t.py", {"t.py": "f(); f('nan'); f('a', 2); f(...); f('set', 1e999); g(1); print(f)\n"}, [OWN]),
         # what is no Python, and no command line
         ("python3 -c 'f(1", {"t.py": "f(1\n", "nul.py": "f(1)\0", "t.txt": "f(1)"}, [OWN]),
+        ("python3 t.py", {"t.py": "f(1)\n" + "-" * 5000 + "1", "u.py": "-" * 100_000 + "1"}, [OWN]),
     ],
 )
 def test_calls_that_everybody_sees(

@@ -21,8 +21,8 @@ from rlsh.tasks.task import Task
 def shown_cases(task: Task, check: PythonCheck, right: bytes, sandbox: Sandbox) -> tuple[Case, ...]:
     """Calls with literal arguments, with the value that the source `right` returns: the broken command's, then files'.
 
-    An attack writes them into source, so calls are left out whose answer is an exception or has no literal. Raises
-    SandboxError where the host fails.
+    An attack writes them into source, so a call is left out if it ends in an exception, or if it or its value has no
+    literal. Raises SandboxError where the host fails.
     """
     found = []
     for code in visible_code(task):
@@ -30,7 +30,7 @@ def shown_cases(task: Task, check: PythonCheck, right: bytes, sandbox: Sandbox) 
             with contextlib.suppress(ValueError):  # no plain data, too large, or no literal
                 one = replace(check, cases=(case,), returns="value")
                 for value in outcomes(one, right, sandbox, LIMITS) or ():
-                    literal(value)
+                    literal([case.args, dict(case.kwargs), value])
                     found.append(replace(case, expected=value))
     return tuple(found)
 
@@ -46,7 +46,7 @@ def literal_calls(code: str | bytes, function: str) -> list[Case]:
     """Calls of `function` whose arguments are literals, or names that some line of `code` gives one."""
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, a NUL, too deep
         return []
     nodes = list(ast.walk(tree))
     names: dict[str, ast.expr] = {}
