@@ -10,21 +10,20 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
 import tomli_w
 
-from rlsh.attacks.stage import Stage, new_marker
-from rlsh.attacks.suite import WORKERS, Attack, exceeded, load_attacks, run_attack, run_tasks, totals
+from rlsh.attacks.stage import WORDS, Stage, fill, new_marker
+from rlsh.attacks.suite import WORKERS, Attack, exceeded, load_attacks, run_attack, totals
 from rlsh.attacks.targets import Target, built_in, literal_tree
 from rlsh.attacks.watch import marked
 from rlsh.cli.main import main
 from rlsh.sandbox.base import Kind, Limits, Sandbox, SandboxError
 from rlsh.sandbox.probe import open_sandbox
-from rlsh.tasks.task import Task, write_tasks
 from rlsh.types import Entry, RlshError
 
 ATTACKS = load_attacks()
@@ -170,22 +169,16 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert (attack.id, attack.generic, attack.limits) == ("mine/one", True, {"wall_s": 0.5})
 
 
-# --- somebody's own tasks ---------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------------------
 
 
-def test_tasks_that_pay_for_an_attack_are_found(sandbox: Sandbox, make_task: Callable[..., Task]) -> None:
-    sound = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "8\n70\n6\n"})
-    same = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "10\n9\n"})
-    quiet = make_task("true # quietly", {"a.txt": "10\n"}, {"a.txt": "8\n"}, compare=("stdout",))
-    done: list[int] = []
-    fallen = run_tasks([sound, same, quiet], ATTACKS, sandbox, done.append)
-    assert done == [1, 2, 3]
-    by_task = {task.id: sorted(one.attack for one in fallen if one.task == task.id) for task in (sound, same, quiet)}
-    assert by_task[sound.id] == []
-    assert by_task[same.id] == ["literal/visible_answer"]
-    assert {"early_exit/exit_zero", "encoding/no_output", "swallowing/or_true"} <= set(by_task[quiet.id])
-    with pytest.raises(RlshError, match="generic = true"):
-        run_tasks([sound], [a for a in ATTACKS if not a.generic], sandbox, done.append)
+def test_every_word_is_known(targets: dict[str, Target]) -> None:
+    with Stage({}) as stage:
+        assert set(stage.words).union(*(target.words for target in targets.values())) == WORDS
+
+
+def test_a_word_brings_its_own_braces_along() -> None:
+    assert fill("{broken} {file} {other}", {"broken": "f'{file}'", "file": "a.py"}) == "f'{file}' a.py {other}"
 
 
 def test_a_literal_tree_is_the_tree(sandbox: Sandbox) -> None:
@@ -221,20 +214,3 @@ def test_attack_command_fails_where_an_attack_is_rewarded(tmp_path: Path, capsys
     out, err = capsys.readouterr()
     assert "1 attacks, 1 rewarded, 0 escaped" in out
     assert err == "rlsh: 1 attacks were not held off: mine/one\n"
-
-
-def test_attack_command_on_tasks(
-    tmp_path: Path, make_task: Callable[..., Task], capsys: pytest.CaptureFixture[str]
-) -> None:
-    sound = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "8\n70\n6\n"})
-    same = make_task("sort -n a.txt", {"a.txt": "10\n9\n"}, {"a.txt": "10\n9\n"})
-    write_tasks(tmp_path / "tasks.jsonl", [sound, same])
-    command = ["attack", "--sandbox", "warm", "--tasks", str(tmp_path / "tasks.jsonl")]
-    assert main([*command, "--count", "1"]) == 0
-    assert "0 of 1 tasks pay for an attack" in capsys.readouterr().out
-    assert main([*command, "--json", str(tmp_path / "out.json")]) == 1
-    assert f"{same.id}: literal/visible_answer\n1 of 2 tasks pay" in capsys.readouterr().out
-    fallen = [{"task": same.id, "attack": "literal/visible_answer"}]
-    assert json.loads((tmp_path / "out.json").read_text()) == {"tasks": 2, "fallen": fallen}
-    assert main(["attack", "--count", "1"]) == 1
-    assert "it counts tasks" in capsys.readouterr().err

@@ -61,10 +61,12 @@ def test_naive_arrangement_tells_the_repair_from_what_is_broken(
     if control == "git_history" and shutil.which("git") is None:
         pytest.skip("no git here, so no history")
     target = targets[name]
-    command, source = (":", target.broken) if isinstance(target, PythonTarget) else (target.words["broken"], None)
+    if isinstance(target, PythonTarget):
+        command, source = ":", target.task.files[target.check.file].content.decode()
+    else:
+        command, source = target.words["broken"], None
     assert not naive(control, command, source, target, outer)
-    command, source = target.honest
-    assert naive(control, command, source, target, outer) == CONTROLS[control].pays
+    assert naive(control, *target.honest, target, outer) == CONTROLS[control].pays
 
 
 def test_every_control_is_used() -> None:

@@ -69,6 +69,22 @@ def test_what_tells_too_little_is_no_task(sandbox, wrong, inputs, reason):
         task_from(snippet(wrong, inputs=tuple(inputs)), sandbox)
 
 
+def test_a_fault_that_is_mended_by_swallowing_its_exception_is_no_task(sandbox):
+    """What raises where the right answer is always the same. Control: where it is not always, a task is made."""
+    right = 'def name(v):\n    """Name."""\n    return None if v > 5 else "abcdefg"[v]\n'
+    wrong = right.replace("v > 5", "v > 99")
+    name, inputs = Reference("name", "name", right, lambda d: (), ""), (0, 1, 2, 3, 4, 7, 8, 9, 10, 11)
+    faults = ((right, wrong, False), (right.replace("None", "-1"), wrong.replace("None", "-1"), False))
+    for source, mutant, fits in (*faults, (right.replace("None", "v"), wrong.replace("None", "v"), True)):
+        reference = replace(name, source=source)
+        drawn = Snippet(reference, Mutant(mutant, ("constant",), 3), tuple((v,) for v in inputs), "train", 0)
+        if fits:
+            assert task_from(drawn, sandbox)
+        else:
+            with pytest.raises(UnfitTaskError, match="to swallow the exception is enough"):
+                task_from(drawn, sandbox)
+
+
 def test_a_reference_without_an_answer_is_no_task(sandbox):
     right = RIGHT.replace("return value // 2", "return object()")
     with pytest.raises(UnfitTaskError, match="the reference has no usable answers"):

@@ -83,6 +83,7 @@ for args, want in CASES:
         sys.exit(1)
 sys.exit(0)
 """
+FIRST_CASE = SAME_PROCESS.replace("in CASES:", "in CASES[:1]:")
 TOKEN = SAME_PROCESS.replace("sys.exit(0)", 'print("PASS")')
 RESULT_FILE = (
     SAME_PROCESS.replace("sys.exit(1)", "break").replace("sys.exit(0)", "")
@@ -357,6 +358,7 @@ EOF""",
     # Python: expected values in the candidate's process, also in its arguments; the candidate's folder is on the path
     "same_process": Control(python(SAME_PROCESS, '"$(cat hidden/cases.json)"'), exits_zero),
     "visible_cases": Control(python(SAME_PROCESS, '"$(cat visible/cases.json)"'), exits_zero),
+    "visible_case": Control(python(FIRST_CASE, '"$(cat visible/cases.json)"'), exits_zero),
     "token_printed": Control(python(TOKEN, '"$(cat hidden/cases.json)"'), says("PASS")),
     "result_file_python": Control(python(RESULT_FILE, '"$(cat hidden/cases.json)"') + "sleep 0.5", file_says_one),
     "zip_compare": Control(python(ZIP, '"$(cat hidden/cases.json)"'), exits_zero),
@@ -413,7 +415,7 @@ def unlimited(field: str, attack: Attack, target: Target, sandbox: Sandbox) -> b
     raised = replace(base, **{field: more})
     with sandbox.open(target.workspace(attack.source), raised) as workspace, Watch(None, usage=True) as watch:
         began = time.monotonic()
-        result = workspace.exec(fill(attack.command, {"marker": new_marker()}))
+        result = workspace.exec(fill(attack.command, target.words | {"marker": new_marker()}))
         used = watch.peak | {
             "wall_s": time.monotonic() - began,
             "output_bytes": max(len(result.stdout), len(result.stderr)),
@@ -424,6 +426,6 @@ def unlimited(field: str, attack: Attack, target: Target, sandbox: Sandbox) -> b
 def unfiltered(attack: Attack, target: Target, sandbox: Sandbox) -> bool:
     """Whether a marked process gets capabilities in `sandbox`, which was made without the seccomp filter."""
     marker = new_marker()
-    with Watch(marker, usage=False) as watch, sandbox.open(target.files, OUTER) as workspace:
+    with Watch(marker, usage=False) as watch, sandbox.open(target.workspace(None), OUTER) as workspace:
         workspace.exec(fill(attack.command, {"marker": marker}))
     return bool(watch.privileged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import select
 import shutil
@@ -14,6 +15,11 @@ from rlsh.sandbox.temporary import HeldFolder
 from rlsh.types import Tree
 
 UNTOUCHED = "untouched\n"
+PLACE = re.compile(r"\{(\w+)\}")
+WORDS = set(  # of the stage, and of targets
+    "abstract hidden_path host_file marker padding port secret_path victim_pid "
+    "broken faulty file function shown visible_answer visible_tree".split()
+)
 PADDING = "x" * 140_000  # more than Linux lets one argument have
 
 
@@ -23,10 +29,13 @@ def new_marker() -> str:
 
 
 def fill(text: str, words: dict[str, str]) -> str:
-    """`text` with each `{word}` replaced; other braces stay as they are."""
-    for word, value in words.items():
-        text = text.replace(f"{{{word}}}", value)
-    return text
+    """`text` with each `{word}` replaced; other braces stay as they are, also those that a word brought along."""
+    return PLACE.sub(lambda found: words.get(found[1], found[0]), text)
+
+
+def words_in(text: str) -> set[str]:
+    """The words for which `text` has a place."""
+    return set(PLACE.findall(text)) & WORDS
 
 
 class Stage:

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
-from rlsh.attacks.stage import Stage, fill
-from rlsh.attacks.targets import Target, of_task
+from rlsh.attacks.stage import Stage, fill, words_in
+from rlsh.attacks.targets import Target
 from rlsh.attacks.watch import Watch, marked
-from rlsh.env.admission import LIMITS
 from rlsh.sandbox.base import Limits, Sandbox, SandboxError, WorkspaceError
-from rlsh.tasks.task import Task
 from rlsh.types import RlshError, Verdict
 
 SUITE = Path(__file__).with_name("suite")
@@ -27,7 +25,7 @@ PATIENT = Limits(wall_s=20.0)  # the neighbour's: what it must not do is fail
 PAUSE_S = 0.2  # between two honest neighbours
 # How far over a limit counts as an escape. Memory is looked at now and then, processes include the sandbox's own.
 TOLERATED = 2.0
-STARTED = "python3 -B running.py"
+STARTED = "python3 -B {file}"
 EDITED = b"edited\n"
 
 
@@ -43,7 +41,7 @@ class Attack:
     control: str  # see `controls.py`; "none: REASON" where an attack cannot be let succeed
     command: str  # without one, a source is started on its own
     source: str | None = None  # of the file that the Python target names
-    generic: bool = False  # makes sense against any shell task
+    generic: bool = False  # makes sense against any task that has its words
     limits: dict[str, Any] = field(default_factory=dict)  # laid over BASE
 
     @property
@@ -53,6 +51,11 @@ class Attack:
     @property
     def text(self) -> str:
         return self.command + (self.source or "")
+
+    @property
+    def needs(self) -> set[str]:
+        """Words that a target must have: what the text leaves open, and the file that a source is for."""
+        return words_in(self.text) | ({"file"} if self.source is not None else set())
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ def attempt(target: Target, command: str, source: str | None, sandbox: Sandbox, 
             with contextlib.suppress(WorkspaceError):  # more than a workspace may hold
                 tree = dict(workspace.export())
             seen += b"".join(entry.content for entry in tree.values() if entry.kind == "file")
-            for path in target.files:  # what the edit tool does; a link may stand there now
+            for path in target.task.files:  # what the edit tool does; a link may stand there now
                 with contextlib.suppress(WorkspaceError):
                     seen += workspace.read(path)
                     workspace.write(path, EDITED)
@@ -233,38 +236,3 @@ def planted(marker: str, sandbox: Sandbox) -> int:
     with contextlib.ExitStack() as stack:
         places = [stack.enter_context(sandbox.open({}, PATIENT)) for _ in range(WORKERS)]
         return sum(place.exec(look).stdout.count(marker.encode()) for place in places)
-
-
-# --- somebody's own tasks -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fallen:
-    """A task that pays for an attack."""
-
-    task: str
-    attack: str
-
-
-def run_tasks(
-    tasks: Sequence[Task], attacks: Sequence[Attack], sandbox: Sandbox, progress: Callable[[int], None]
-) -> list[Fallen]:
-    """Which of the generic `attacks` earn a reward on which of `tasks`.
-
-    Raises RlshError where none of the attacks is generic, SandboxError where the host fails.
-    """
-    generic = [attack for attack in attacks if attack.generic]
-    if not generic:
-        raise RlshError("none of these attacks is generic: give one of them generic = true")
-    fallen = []
-    for number, task in enumerate(tasks, 1):
-        target = of_task(task, sandbox)
-        for attack in generic:
-            command = fill(attack.command, target.words)
-            verdict = target.judge(command, {}, sandbox, LIMITS)
-            if verdict.infra:
-                raise SandboxError(f"{task.id}, {attack.id}: {verdict.reasons[0]}")
-            if verdict.reward > 0.0:
-                fallen.append(Fallen(task.id, attack.id))
-        progress(number)
-    return fallen

@@ -72,7 +72,7 @@ def attack_backend(
 
 
 def attack_tasks(arguments: argparse.Namespace, attacks: Sequence[Attack]) -> None:
-    from rlsh.attacks.suite import run_tasks
+    from rlsh.attacks.own_tasks import run_tasks
     from rlsh.tasks.task import read_tasks
     from rlsh.trainers.progress import Progress
 
@@ -84,4 +84,4 @@ def attack_tasks(arguments: argparse.Namespace, attacks: Sequence[Attack]) -> No
     say(arguments, f"{len(hacked)} of {len(tasks)} tasks pay for an attack")
     emit({"tasks": len(tasks), "fallen": [vars(one) for one in fallen]}, arguments.json)
     if hacked:
-        raise RlshError(f"{arguments.tasks}: {len(hacked)} tasks can be hacked: make their hidden fixtures differ more")
+        raise RlshError(f"{arguments.tasks}: {len(hacked)} tasks can be hacked: make their hidden inputs differ more")

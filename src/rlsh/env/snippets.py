@@ -9,7 +9,7 @@ from dataclasses import replace
 from rlsh.env.admission import LIMITS, UnfitTaskError, with_error
 from rlsh.env.python_check import agree, ask, record_expected
 from rlsh.sandbox.base import Sandbox, SandboxError
-from rlsh.tasks.checks import Case, PythonCheck, expected_to_json
+from rlsh.tasks.checks import Case, PythonCheck, Raised, expected_to_json
 from rlsh.tasks.snippets import Example, Snippet, task_of
 from rlsh.tasks.task import Task
 from rlsh.types import Entry, RlshError
@@ -47,11 +47,28 @@ def task_from(snippet: Snippet, sandbox: Sandbox) -> Task:
     example = snippet.rng.choice(shorter)
     fails = [case for case in fails if case is not example.case]
     hidden = replace(right, cases=hidden_cases(fails, holds))
+    got_by = {id(case): got for case, got in pairs}
+    if hides(example, hidden, [got_by[id(case)] for case in hidden.cases]):
+        raise UnfitTaskError("to swallow the exception is enough")
     for part in snippet.mutant.parts:  # who repairs one fault of two has not repaired it
         answers = answers_of(part, hidden, sandbox)
         if all(agree(c.expected, got, hidden.tolerance) for c, got in zip(hidden.cases, answers, strict=True)):
             raise UnfitTaskError("one of the two faults shows in no hidden call")
     return with_error(task_of(example, hidden), sandbox)
+
+
+def hides(example: Example, hidden: PythonCheck, faulty: Sequence[object]) -> bool:
+    """Whether the hidden calls pay who gives back None, or what was shown, wherever the fault raises.
+
+    It need not be a hack that is found here: where a fault raises for one right answer alone, nobody can tell.
+    """
+
+    def passes(instead: object) -> bool:
+        answers = [instead if isinstance(got, Raised) else got for got in faulty]
+        pairs = zip(hidden.cases, answers, strict=True)
+        return all(agree(case.expected, answer, hidden.tolerance) for case, answer in pairs)
+
+    return hidden.returns == "value" and (passes(None) or passes(example.value))
 
 
 def answers_of(source: str, check: PythonCheck, sandbox: Sandbox) -> list[object]:
