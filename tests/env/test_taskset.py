@@ -9,6 +9,7 @@ from rlsh.env import build as build_module
 from rlsh.env.build import BuildReport, bare, build, identity, shell_drafts, snippet_drafts
 from rlsh.env.taskset import build_set, lengths, shares
 from rlsh.env.trials import kept_in
+from rlsh.tasks.catalogue import references
 from rlsh.tasks.checks import PythonCheck
 from rlsh.tasks.mutation import FAMILY
 from rlsh.tasks.snippets import HELD_OUT_FAULTS
@@ -134,3 +135,14 @@ def test_mixed_parts_share_no_repair_and_never_met_is_never_met(sandbox):
     sets = Counter(task.set for tasks in made.tasks.values() for task in tasks)
     assert sets == {"shell": 15, "python": 15, "shell_never_met": 4, "python_never_met": 4}
     assert not faults & {name for task in made.tasks["never_met"] for name in task.operators}
+
+
+def test_what_cannot_be_made_is_said_before_the_long_part(sandbox, monkeypatch):
+    """Control: the part for training alone would take far more than what is looked at here."""
+    tried = []
+    real = build_module.attempt
+    monkeypatch.setattr(build_module, "attempt", lambda draft, sandbox: tried.append(draft) or real(draft, sandbox))
+    monkeypatch.setattr(build_module, "references", lambda: references()[:12])
+    with pytest.raises(RlshError, match="tasks could be made"):
+        build_set("python", {"train": 1000, "held_out": 0, "never_met": 1000}, sandbox, seed=0)
+    assert {draft.drawn.split for draft in tried} <= {"held_out"}

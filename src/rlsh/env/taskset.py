@@ -75,7 +75,7 @@ def build_set(
     tasks: dict[Part, list[Task]] = {part: [] for part in get_args(Part)}
     reports: dict[Part, BuildReport] = {part: BuildReport() for part in get_args(Part)}
     kinds = MIXED if kind == "mixed" else (kind,)
-    for part in get_args(Part):
+    for part in reversed(get_args(Part)):  # the scarcest first: what cannot be made is known at once
         split: Split = "train" if part == "train" else "held_out"
         for share, one in zip(shares(counts[part], len(kinds)), kinds, strict=True):
             sets = SETS[one][part == "never_met"]

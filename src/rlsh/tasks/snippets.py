@@ -25,7 +25,7 @@ from rlsh.types import Entry, ToolCall
 
 Form = Literal["call", "script", "assertion"]
 TRAINED = "python"  # the set of tasks whose faults are trained on
-HELD_OUT_FAULTS = {"exceptions", "mapping"}  # families of operators that no training task has
+HELD_OUT_FAULTS = {"boolean", "exceptions", "mapping"}  # families of operators that no training task has
 NEEDS_ARGUMENTS = "aliasing"  # such faults mostly show in what is left of the arguments
 DOUBLES = 4  # every so many-th task of a function has two faults
 INPUTS = 28  # arguments drawn for each function
