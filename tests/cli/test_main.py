@@ -132,9 +132,9 @@ SANDBOXED = [
 def test_no_command_runs_unprotected_without_consent(capsys, monkeypatch, words):
     """The control is the last line: with consent, and nothing else changed, the verb is run."""
     ran = []
-    for verb in ("tasks_check", "tasks_build", "tasks_traces", "tasks_verify", "prepare", "chats"):
-        monkeypatch.setattr(f"rlsh.cli.commands.{verb}", ran.append)
-    for verb in ("eval", "grpo", "base", "demo"):
+    for verb in ("check", "build", "traces", "verify"):
+        monkeypatch.setattr(f"rlsh.cli.tasks.{verb}", ran.append)
+    for verb in ("prepare", "chats", "eval", "grpo", "base", "demo"):
         monkeypatch.setattr(f"rlsh.cli.commands.{verb}", ran.append)
     code, _, err = run(capsys, *words, "--sandbox", "none")
     assert (code, err.count("\n")) == (2, 1)

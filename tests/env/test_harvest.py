@@ -14,7 +14,7 @@ from rlsh.env.harvest_trial import FEWEST, KEPT_RAISING, pool_of, showing
 from rlsh.env.python_check import record_expected
 from rlsh.sandbox.base import Limits, SandboxError
 from rlsh.tasks.checks import Case, PythonCheck, Raised
-from rlsh.tasks.harvest import Harvested, Rejected, UnfitError, harvest_python, harvest_shell, source_tree
+from rlsh.tasks.harvest import Harvested, Rejected, UnfitError, harvest_python, harvest_shell, secret_in, source_tree
 from rlsh.tasks.inputs import Draw
 
 FEW = 12  # inputs, for quick tests
@@ -71,11 +71,6 @@ REFUSED = {
         "no plain value: 'a value of type Fraction is no plain data'",
         "from fractions import Fraction\ndef f(p: int):\n    q = p + 1\n    return str(Fraction(q, 3))",
     ),
-    "slow": (
-        "def f(p: int):\n    q = sum(range(3_000_000))\n    return p + q",
-        "too slow: more than 0.5 CPU seconds for 24 calls",
-        "def f(p: int):\n    q = sum(range(3_000))\n    return p + q",
-    ),
     "endless": (
         "def f(p: int):\n    while p == p:\n        p += 1\n    return p",
         "its process ended: exit code 1",
@@ -128,8 +123,18 @@ def test_every_reason_has_an_example_and_a_twin_that_is_accepted(sandbox, tmp_pa
     assert isinstance(trial(first(tmp_path, twin), sandbox), Harvested)
 
 
+def test_a_function_that_takes_much_cpu_is_refused(sandbox, tmp_path, monkeypatch):
+    """Wide limits, and a call that takes much of them: whatever the machine, it is neither killed nor let through."""
+    monkeypatch.setattr(harvest_trial, "LIMITS", Limits(wall_s=60.0, cpu_s=30))
+    monkeypatch.setattr(harvest_trial, "CPU_S", 0.3)
+    text = "def f(p: int):\n    q = sum(range({}))\n    return p + q"
+    row = trial(first(tmp_path, text.format("9_000_000")), sandbox)
+    assert isinstance(row, Rejected) and row.reason == "too slow: more than 0.3 CPU seconds for 24 calls"
+    assert isinstance(trial(first(tmp_path, text.format("300")), sandbox), Harvested)
+
+
 def test_a_run_that_takes_too_long_is_stopped(sandbox, tmp_path, monkeypatch):
-    found = first(tmp_path, "def f(p: int):\n    q = sum(range(9_000_000))\n    return p + q")
+    found = first(tmp_path, "def f(p: int):\n    q = sum(range(90_000_000))\n    return p + q")
     monkeypatch.setattr(harvest_trial, "LIMITS", replace(harvest_trial.LIMITS, wall_s=0.5))
     assert trial(found, sandbox).reason == "too slow: not done after 0.5 s"
 
@@ -374,4 +379,4 @@ def test_the_standard_library_and_this_repository_give_many_functions(
     report = harvest(root, sandbox, tmp_path / "out")
     print("\n".join(table(report)[0]))
     assert len(report.functions) >= 60
-    assert not any(row.kind == "secret" for row in report.rejected)
+    assert not any(secret_in(made.reference.source) for made in report.functions)
